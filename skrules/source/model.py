@@ -1,0 +1,148 @@
+"""Records of what an AscendC source file contains.
+
+Text is held as latin-1, so an index into `text` is a byte offset of the file and every byte survives a round trip,
+whatever its encoding. Text that is shown to people goes through `printable`.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from skrules.findings import Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Span:
+    """Half-open range of byte offsets."""
+
+    start: int
+    end: int
+
+
+class TokenKind(enum.StrEnum):
+    """What a token is. Every byte of a file belongs to exactly one token."""
+
+    BLANK = "blank"  # spaces, tabs, form feeds, line ends and line continuations
+    COMMENT = "comment"
+    DIRECTIVE = "directive"  # a whole preprocessor line with its continuations, comments inside it included
+    IDENTIFIER = "identifier"
+    NUMBER = "number"
+    STRING = "string"  # with prefix, raw strings included
+    CHARACTER = "character"
+    PUNCTUATION = "punctuation"
+    OTHER = "other"  # bytes that begin no C++ token
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """`text` is the exact bytes; `start` its offset. Positional, since a file has hundred thousands of them."""
+
+    kind: TokenKind
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+class CoreType(enum.StrEnum):
+    """Which cores a kernel runs on. `BARE` is `__aicore__` alone (the compiler infers), `NONE` no type at all (SIMT)."""
+
+    VECTOR = "vector"
+    CUBE = "cube"
+    MIX = "mix"
+    BARE = "bare"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelType:
+    """`aic`/`aiv` are the texts inside `__mix__(c, v)`, usually digits. `source` is "qualifier", "task-macro",
+    "core-ratio-attribute" or "" and says where the type was read."""
+
+    core: CoreType
+    aic: str = ""
+    aiv: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One kernel parameter as written, comments and surplus blanks removed.
+
+    `type` is all before the name; `array` is e.g. "[4]" or ""; `default` the text after `=` or None;
+    `name` is "" for an unnamed parameter.
+    """
+
+    type: str
+    name: str
+    array: str = ""
+    default: str | None = None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateParameter:
+    """`declaration` is the text without the default, e.g. "typename T" or "uint32_t N"; `name` may be ""."""
+
+    declaration: str
+    name: str
+    default: str | None = None
+    is_pack: bool = False
+    is_type: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """One definition of a `__global__` function.
+
+    `span` runs from the first token of the declaration (template head, `extern "C"`, attributes and qualifiers
+    included) to the closing brace of the body; `body` from `{` to `}` inclusive; `parameter_span` from `(` to `)`.
+    `namespaces` are the enclosing named namespaces, outermost first ("" for an anonymous one).
+    `conditions` are the texts of the `#if`-family directives that are open around the definition, outermost first.
+    `macro` names the function-like macro whose replacement list holds the definition, or "".
+    """
+
+    name: str
+    namespaces: tuple[str, ...]
+    qualifiers: tuple[str, ...]
+    type: KernelType
+    parameters: tuple[Parameter, ...]
+    template_parameters: tuple[TemplateParameter, ...] | None  # None: not a template; (): `template <>`
+    specialisation: str = ""  # "<half>" for an explicit specialisation, as written after the name
+    extern_c: str = ""  # "", "prefix" (`extern "C" __global__ ...`) or "block" (inside `extern "C" { }`)
+    extern_c_block: Span | None = None  # of the whole `extern "C" { ... }`
+    macro: str = ""
+    conditions: tuple[str, ...] = ()
+    signature_has_conditions: bool = False
+    span: Span
+    name_span: Span
+    parameter_span: Span
+    body: Span
+    line: int
+    column: int
+
+    @property
+    def qualified_name(self) -> str:
+        """The name to use from global scope, e.g. `ns::add_custom`."""
+        return "::".join([*(space for space in self.namespaces if space), self.name])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceUnit:
+    """A file that was read. `path` is how messages name it. `findings` has one for every `__global__` that did not
+    become a kernel. `tokens` concatenated give `text`; `text.encode("latin-1")` gives the file."""
+
+    path: str
+    text: str
+    tokens: tuple[Token, ...]
+    kernels: tuple[Kernel, ...]
+    findings: tuple[Finding, ...]
+    newline: str  # "\n", "\r\n" or "\r": what the file mostly uses
+
+
+def printable(text: str) -> str:
+    """Return latin-1 held bytes as text for a message: UTF-8 where it is valid, replacement characters where not."""
+    return text.encode("latin-1").decode("utf-8", "replace")
