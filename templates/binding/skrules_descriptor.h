@@ -1,0 +1,57 @@
+// The table that describes an operator to the binding runtime and to the compare program. Plain C++, no torch, no
+// AscendC: it is compiled in a moment.
+#pragma once
+
+#include <cstdint>
+
+extern "C" {
+
+enum skrules_kind : uint8_t { SKRULES_TENSOR = 0, SKRULES_TENSOR_LIST = 1, SKRULES_SCALAR = 2, SKRULES_HOST_STRUCT = 3 };
+enum skrules_role : uint8_t { SKRULES_INPUT = 1, SKRULES_OUTPUT = 2, SKRULES_WORKSPACE = 4 };  // bits
+enum skrules_core : uint8_t { SKRULES_VECTOR = 0, SKRULES_CUBE = 1, SKRULES_MIX = 2, SKRULES_BARE = 3 };
+enum skrules_scalar : uint32_t {
+    SKRULES_NOT_SCALAR = 0, SKRULES_SIGNED, SKRULES_UNSIGNED, SKRULES_BOOL, SKRULES_FLOAT, SKRULES_HALF, SKRULES_BFLOAT16
+};
+
+// What the kernel's translation unit knows of a parameter: its resolved C++ type.
+struct skrules_argument {
+    uint32_t size;
+    uint32_t align;
+    uint32_t scalar;  // skrules_scalar; SKRULES_FLOAT of size 4 or 8
+};
+
+struct skrules_parameter {
+    const char *name;
+    const char *c_type;
+    uint8_t kind;    // skrules_kind
+    uint8_t roles;   // skrules_role bits
+    uint8_t nullable;
+    int8_t rank;     // -1: any
+    const char *dtype;  // "float16", ... or "": any
+};
+
+// arguments[i] points to the i-th kernel argument by value: for a tensor to a device address, else to the scalar or struct.
+typedef void (*skrules_launcher)(uint32_t blocks, void *stream, const void *const *arguments);
+
+struct skrules_entry {
+    const char *name;    // public name
+    const char *kernel;  // what is launched, e.g. "scale_bias_custom<half>"
+    uint8_t core;        // skrules_core
+    uint8_t aic;         // cores per block
+    uint8_t aiv;
+    uint32_t blocks;     // from the contract; 0: all cores of the device of the kernel's kind
+    uint32_t count;
+    const skrules_parameter *parameters;
+    const skrules_argument *arguments;
+    skrules_launcher launch;
+    int32_t returned;    // index of the tensor that run_<name> returns, -1: none
+};
+
+struct skrules_operator {
+    uint32_t version;  // of this layout: 1
+    const char *name;
+    uint32_t count;
+    const skrules_entry *entries;
+};
+
+}
