@@ -54,4 +54,13 @@ struct skrules_operator {
     const skrules_entry *entries;
 };
 
+// What an importable module says of itself. Made by the descriptor when SKRULES_MODULE, SKRULES_ARCH and
+// SKRULES_TOOLCHAIN are defined; the table is the same for all of them.
+struct skrules_module {
+    const char *name;       // "add_custom_dav_2201"
+    const char *arch;       // "dav-2201"
+    const char *toolchain;  // "bisheng" or "host"
+    const skrules_operator *table;
+};
+
 }

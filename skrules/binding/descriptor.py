@@ -1,0 +1,114 @@
+"""The descriptor: the tables that tell the binding runtime and the compare program what an operator's entries take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from skrules.binding.launcher import KIND_NAMES, require_generated
+from skrules.binding.templates import c_string, one_line, render
+from skrules.contract.entry import Entry, EntryParameter
+from skrules.contract.model import Role
+from skrules.errors import NeedsHuman, SkrulesError, UsageError, did_you_mean
+from skrules.source.model import CoreType, KernelType
+
+#: dtype names of a contract that the binding runtime knows: torch's names of its own dtypes.
+DTYPES: tuple[str, ...] = (
+    "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
+    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+    "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu",
+)  # fmt: skip
+
+_ROLES: Mapping[Role, str] = {
+    Role.INPUT: "SKRULES_INPUT",
+    Role.OUTPUT: "SKRULES_OUTPUT",
+    Role.WORKSPACE: "SKRULES_WORKSPACE",
+}
+
+# Core type -> its constant and the cores of a block where the type alone says them.
+_CORES: Mapping[CoreType, tuple[str, tuple[int, int] | None]] = {
+    CoreType.VECTOR: ("SKRULES_VECTOR", (0, 1)),
+    CoreType.CUBE: ("SKRULES_CUBE", (1, 0)),
+    CoreType.MIX: ("SKRULES_MIX", None),
+    CoreType.BARE: ("SKRULES_BARE", (0, 0)),  # the compiler decides
+}
+
+_MAX_RANK = 127  # int8_t in the table; torch has no such tensors
+
+
+def render_descriptor(operator: str, entries: Sequence[Entry], types: Mapping[str, KernelType]) -> str:
+    """Return descriptor.cpp of an operator: `skrules_operator_table`, and the module's init under `SKRULES_MODULE`.
+
+    `types` has for each entry name the type the adapted kernel runs as; `operator` is the operator's name. The text is
+    the same for all archs and includes `skrules_descriptor.h` only (see `templates.directory`). Compiled with
+    `SKRULES_MODULE=add_custom_dav_2201 SKRULES_ARCH=dav-2201 SKRULES_TOOLCHAIN=host` it also defines the init function
+    of the Python module of that name.
+
+    Raises UsageError for an operator without entries, a doubled entry, an unknown dtype or a rank that cannot be;
+    NeedsHuman for what generated launches cannot serve and for a core ratio that is not written in digits.
+    """
+    if not entries:
+        raise UsageError(f"operator '{operator}' has no entries to bind")
+    require_generated(entries)
+    return render(
+        "descriptor.cpp.j2",
+        {
+            "operator": operator,
+            "operator_text": c_string(operator),
+            "entries": [_entry(entry, types[entry.name]) for entry in entries],
+        },
+    )
+
+
+def _entry(entry: Entry, kernel_type: KernelType) -> Mapping[str, Any]:
+    core, (aic, aiv) = _cores(entry, kernel_type)
+    names = [parameter.name for parameter in entry.parameters]
+    return {
+        "name": entry.name,
+        "kernel": c_string(one_line([entry.bind_target])),
+        "core": core,
+        "aic": aic,
+        "aiv": aiv,
+        "blocks": entry.contract.block_dim or 0,
+        "parameters": [_parameter(entry, parameter) for parameter in entry.parameters],
+        "returned": names.index(entry.return_parameter) if entry.return_parameter else -1,
+    }
+
+
+def _parameter(entry: Entry, parameter: EntryParameter) -> Mapping[str, Any]:
+    if parameter.dtype and parameter.dtype not in DTYPES:
+        what = f"{entry.name}: parameter '{parameter.name}' has the unknown dtype '{parameter.dtype}'"
+        raise _at(UsageError, entry, parameter, what, allowed=DTYPES, hint=did_you_mean(parameter.dtype, DTYPES))
+    if parameter.rank is not None and not 0 <= parameter.rank <= _MAX_RANK:
+        what = f"{entry.name}: parameter '{parameter.name}' has the rank {parameter.rank}"
+        raise _at(UsageError, entry, parameter, what, allowed=(f"0..{_MAX_RANK}",))
+    return {
+        "name": c_string(parameter.name),
+        "c_type": c_string(one_line([parameter.c_type])),
+        "kind": KIND_NAMES[parameter.kind],
+        "roles": " | ".join(_ROLES[role] for role in sorted(parameter.roles, key=list(Role).index)) or "0",
+        "nullable": int(parameter.nullable),
+        "rank": -1 if parameter.rank is None else parameter.rank,
+        "dtype": c_string(parameter.dtype),
+    }
+
+
+def _cores(entry: Entry, kernel_type: KernelType) -> tuple[str, tuple[int, int]]:
+    if kernel_type.core not in _CORES:
+        raise NeedsHuman(f"entry '{entry.name}' has no core type", at=entry.contract.at)
+    name, known = _CORES[kernel_type.core]
+    if known is not None:
+        return name, known
+    ratio = (kernel_type.aic.strip(), kernel_type.aiv.strip())
+    if not all(text.isascii() and text.isdigit() and int(text) < 256 for text in ratio):
+        raise NeedsHuman(
+            f"entry '{entry.name}' is __mix__({', '.join(ratio)}): the number of cores in a block is not known",
+            at=entry.contract.at,
+            hint="write the ratio in digits, e.g. __mix__(1, 2)",
+        )
+    return name, (int(ratio[0]), int(ratio[1]))
+
+
+def _at(kind: type[SkrulesError], entry: Entry, parameter: EntryParameter, what: str, **more: Any) -> SkrulesError:
+    place = entry.contract.positions.get(f"parameters.{parameter.name}", entry.contract.at)
+    return kind(what, at=place, **more)
