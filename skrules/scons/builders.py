@@ -1,0 +1,125 @@
+"""SCons builders that run Action records."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import SCons.Errors
+from SCons.Script import Action as SConsAction
+from SCons.Script import Builder, Scanner
+
+from skrules.engine.action import Action
+from skrules.errors import SkrulesError
+from skrules.scons import _private
+from skrules.scons.depfile import workspace_headers
+
+
+class Runner:
+    """Runs Action records for SCons and remembers which ran and which failed."""
+
+    def __init__(self, root: Path, *, verbose: bool) -> None:
+        self.root = root
+        self.verbose = verbose
+        self.executed: list[Action] = []
+        self.failed: list[Action] = []
+        self._lock = threading.Lock()
+
+    def declare(self, environment: Any, action: Action) -> list[Any]:
+        """Make the nodes of `action` and return those of its outputs.
+
+        Nodes are made from records, so inputs and outputs are looked up as files once and never expanded as text.
+        """
+        files = environment.fs.File
+        builder = environment["BUILDERS"]["SkrulesAction"]
+        nodes: list[Any] = builder(
+            environment,
+            target=[files(f"#{path}") for path in action.outputs],
+            source=[files(f"#{path}") for path in action.inputs],
+            SKRULES_ACTION=action,
+            SKRULES_DIGEST=action.digest(),
+        )
+        if action.run is not None:
+            # Generators write only what changed; SCons must not remove their outputs first.
+            for node in nodes:
+                node.set_precious()
+        if action.depfile:
+            environment.Clean(nodes[0], f"#{action.depfile}")
+        return nodes
+
+    def builder(self) -> Any:
+        return Builder(
+            action=SConsAction(self._run, self._show, varlist=["SKRULES_DIGEST"]),
+            target_scanner=Scanner(function=self._scan, name="skrules-depfile", skeys=[]),
+        )
+
+    def _show(self, target: Any, source: Any, env: Any) -> str:  # noqa: ARG002
+        action: Action = env["SKRULES_ACTION"]
+        return f"[{action.mnemonic:<8} {action.arch:<8}] {action.label} {action.what}".rstrip()
+
+    def _run(self, target: Any, source: Any, env: Any) -> int:  # noqa: ARG002
+        action: Action = env["SKRULES_ACTION"]
+        try:
+            if action.run is not None:
+                action.run(self.root)
+            for command in action.command:
+                self._call(action, command)
+        except SkrulesError as error:
+            self._print(str(error) + "\n", sys.stderr)
+            raise self._failure(action, target, error.exit_code) from None
+        with self._lock:
+            self.executed.append(action)
+        if action.depfile:
+            _private.set_implicit(target[0], self._headers(action, env))
+        return 0
+
+    def _call(self, action: Action, command: tuple[str, ...]) -> None:
+        if self.verbose:
+            self._print(" ".join(command) + "\n")
+        try:
+            done = subprocess.run(
+                command, cwd=self.root, env=dict(action.environment), stdin=subprocess.DEVNULL, capture_output=True, check=False
+            )
+        except OSError as error:
+            raise _CommandFailed(f"{command[0]}: {error.strerror}", status=1) from error
+        # In one piece, so that the messages of parallel compilers do not mix.
+        text = (done.stdout + done.stderr).decode("utf-8", "replace")
+        if text:
+            self._print(text if text.endswith("\n") else text + "\n", sys.stderr)
+        if done.returncode:
+            how = f"exit status {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
+            raise _CommandFailed(f"{action.label} {action.arch}: {action.mnemonic} {action.what} failed ({how})", status=done.returncode)
+
+    def _failure(self, action: Action, target: Any, status: int) -> Exception:
+        with self._lock:
+            self.failed.append(action)
+        where = f"{action.label} {action.arch}".rstrip()
+        return SCons.Errors.BuildError(node=target[0], errstr=f"{where}: {action.mnemonic} failed", status=status, exitstatus=status)  # type: ignore[no-any-return]
+
+    def _scan(self, node: Any, env: Any, path: Any) -> list[Any]:  # noqa: ARG002
+        action: Action = env["SKRULES_ACTION"]
+        return self._headers(action, env) if action.depfile and str(node) == action.outputs[0] else []
+
+    def _headers(self, action: Action, env: Any) -> list[Any]:
+        names = workspace_headers(self.root / action.depfile, self.root, frozenset((*action.inputs, *action.outputs)))
+        return [env.fs.File(f"#{name}") for name in names]
+
+    def _print(self, text: str, stream: Any = None) -> None:
+        with self._lock:
+            (stream or sys.stdout).write(text)
+            (stream or sys.stdout).flush()
+
+
+class _CommandFailed(SkrulesError):
+    """A command ended badly. Status 4 is that of a driver which found no compiler; all else is the user's source."""
+
+    def __init__(self, message: str, *, status: int) -> None:
+        super().__init__(message)
+        self.exit_code = 4 if status == 4 else 1
+
+
+Declare = Callable[[Action], list[Any]]

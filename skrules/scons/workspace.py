@@ -1,0 +1,113 @@
+"""The workspace of an SConstruct: reads the request, declares its Actions as SCons nodes, reports at the end."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from SCons.Script import (
+    ARGUMENTS,
+    BUILD_TARGETS,
+    COMMAND_LINE_TARGETS,
+    DefaultEnvironment,
+    Dir,
+    Environment,
+    Exit,
+    GetOption,
+    Help,
+    SConsignFile,
+    SetOption,
+)
+
+from skrules import resources
+from skrules.arch import load_archs
+from skrules.binding.detect import find_torch
+from skrules.errors import SkrulesError, UsageError
+from skrules.rules.context import make_context
+from skrules.rules.graph import Graph, make_graph
+from skrules.rules.request import VARIABLES, VERBS, Request, read_request
+from skrules.rules.workspace import load_workspace
+from skrules.scons.builders import Runner
+from skrules.scons.summary import summarise
+from skrules.toolchain.detect import select
+
+
+class Workspace:
+    """All operators below `packages`, folders relative to the SConstruct.
+
+    Making one reads the command line, declares what it asks for and tells SCons to build that. Errors of the user end
+    the run with their message and exit status.
+    """
+
+    def __init__(self, packages: Sequence[str] = ("ops",)) -> None:
+        Help(_help())
+        if GetOption("help"):
+            return
+        try:
+            self._declare(packages)
+        except SkrulesError as error:
+            sys.stderr.write(f"{error}\n")
+            Exit(error.exit_code)
+
+    def _declare(self, packages: Sequence[str]) -> None:
+        root = Path(Dir("#").abspath)
+        request = read_request(COMMAND_LINE_TARGETS, ARGUMENTS)
+        workspace = load_workspace(root, packages, request.patterns)
+        archs = load_archs(resources.toolchains() / "ascend.yaml")
+        toolchain = select(request.toolchain, os.environ)
+        context = make_context(root=root, build=request.build, archs=archs, toolchain=toolchain, torch=find_torch())
+        graph = make_graph(workspace, request, context)
+
+        SetOption("num_jobs", os.cpu_count() or 1)
+        DefaultEnvironment(tools=[])
+        runner = Runner(root, verbose=request.verbose)
+        environment = Environment(tools=[], ENV={}, BUILDERS={"SkrulesAction": runner.builder()})
+        environment.Decider("content")
+        (root / request.build).mkdir(parents=True, exist_ok=True)
+        SConsignFile(str(root / request.build / ".sconsign"))
+        for action in graph.actions:
+            runner.declare(environment, action)
+
+        wanted = _wanted(request, graph)
+        BUILD_TARGETS[:] = wanted
+        if not GetOption("clean"):
+            notes = [toolchain.summary, *graph.notes]
+            if context.torch is None:
+                notes.append("no PyTorch found: kernels are built and compared, Python modules are not; pip install torch")
+            sys.stdout.write("".join(f"{note}\n" for note in notes))
+            sys.stdout.flush()
+            atexit.register(summarise, root=root, graph=graph, runner=runner, compare="compare" in request.verbs)
+
+
+def _wanted(request: Request, graph: Graph) -> list[str]:
+    if GetOption("clean"):
+        return [output for action in graph.actions for output in action.outputs]
+    if request.files:
+        known = {output for action in graph.actions for output in action.outputs}
+        for name in request.files:
+            if name not in known:
+                raise UsageError(f"nothing builds '{name}'")
+        return list(request.files)
+    if "compare" in request.verbs:
+        without = [str(operator.label) for operator in graph.operators if not operator.compare]
+        if without:
+            raise UsageError(f"{', '.join(without)} has no cases to compare", hint="add cases='cases.yaml' to operator()")
+        return [compare.verdict for operator in graph.operators for compare in operator.compare]
+    return [output for operator in graph.operators for output in operator.results]
+
+
+def _help() -> str:
+    lines = ["", "  scons [VERB] [LABEL ...] [NAME=VALUE ...]", "", "Labels: ops/add_custom, //ops/..., none for all operators.", "", "Verbs:"]
+    lines += [f"  {name:<12}{doc}" for name, doc in {"": "build the operators", **VERBS}.items()]
+    lines += ["", "Variables:"]
+    lines += [f"  {variable.name + '=' + variable.default:<16}{variable.doc}" for variable in VARIABLES]
+    return "\n".join([*lines, ""])
+
+
+def generate(environment: Any) -> None:
+    """Add `environment.SkWorkspace(...)`: what the SCons tool `skrules` calls."""
+    environment.AddMethod(lambda _environment, **attributes: Workspace(**attributes), "SkWorkspace")
