@@ -1,0 +1,158 @@
+"""Codegen: an operator's sources and contract become adapted sources with launchers, and a descriptor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from skrules.adapt import AdaptedSource, adapt
+from skrules.binding.descriptor import render_descriptor
+from skrules.binding.launcher import render_launchers
+from skrules.contract.check import resolve
+from skrules.contract.load import load
+from skrules.contract.model import Contract
+from skrules.engine.action import Action
+from skrules.engine.files import write_if_changed
+from skrules.errors import NeedsHuman
+from skrules.findings import Finding, Severity, blockers
+from skrules.rules.context import Context
+from skrules.rules.declaration import Target
+from skrules.source import read
+from skrules.source.model import SourceUnit
+
+MNEMONIC = "ADAPT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedSource:
+    """Where one source's generated files lie, relative to the workspace. `options` is a response file of compiler flags."""
+
+    source: str
+    adapted: str
+    options: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generated:
+    sources: tuple[GeneratedSource, ...]
+    descriptor: str
+    action: Action
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorText:
+    """What codegen makes of an operator: texts by source path, its descriptor, and findings that do not stop it."""
+
+    adapted: Mapping[str, bytes]
+    options: Mapping[str, str]
+    descriptor: str
+    findings: tuple[Finding, ...]
+
+
+def codegen(target: Target, context: Context) -> Generated:
+    """Return the one codegen Action of an operator and the paths of what it writes."""
+    folder = f"{context.build}/gen/{target.label.package}/{target.label.name}"
+    sources = tuple(_place(source, target, folder) for source in target.strings("srcs"))
+    descriptor = f"{folder}/descriptor.cpp"
+    contract = target.file("contract")
+    action = Action(
+        mnemonic=MNEMONIC,
+        label=str(target.label),
+        what=" ".join(Path(source).name for source in target.strings("srcs")),
+        inputs=(*target.strings("srcs"), *([contract] if contract else [])),
+        outputs=(*(path for source in sources for path in (source.adapted, source.options)), descriptor),
+        key={"codegen": context.codegen_digest},
+        run=_runner(target.label.name, str(target.label), sources, contract, descriptor),
+    )
+    return Generated(sources=sources, descriptor=descriptor, action=action)
+
+
+def _place(source: str, target: Target, folder: str) -> GeneratedSource:
+    inside = Path(source).relative_to(target.label.package).as_posix()
+    adapted = f"{folder}/{inside}" if inside.endswith(".asc") else f"{folder}/{inside}.asc"
+    return GeneratedSource(source=source, adapted=adapted, options=f"{adapted}.rsp")
+
+
+def _runner(
+    name: str, label: str, sources: Sequence[GeneratedSource], contract_path: str, descriptor: str
+) -> Callable[[Path], None]:
+    def run(root: Path) -> None:
+        contract = load((root / contract_path).read_bytes(), contract_path) if contract_path else None
+        units = [read((root / source.source).read_bytes(), source.source) for source in sources]
+        text = generate(name, units, contract, {source.source: source.adapted for source in sources})
+        for source in sources:
+            write_if_changed(root / source.adapted, text.adapted[source.source])
+            write_if_changed(root / source.options, text.options[source.source].encode())
+        write_if_changed(root / descriptor, text.descriptor.encode())
+        report(label, text.findings)
+
+    return run
+
+
+def generate(name: str, units: Sequence[SourceUnit], contract: Contract | None, adapted_paths: Mapping[str, str]) -> OperatorText:
+    """Adapt and bind all sources of an operator. `adapted_paths` names the generated file of each source, for `#line`.
+
+    Raises NeedsHuman with every finding of every source when one of them stops the operator.
+    """
+    results = [_adapt(unit, share) for unit, share in zip(units, share_contract(units, contract), strict=True)]
+    findings = tuple(finding for _, found in results for finding in found)
+    if blockers(findings):
+        raise needs_human(name, findings)
+    adapted = [source for source, _ in results]
+    entries = [entry for source in adapted for entry in source.entries]
+    texts = {}
+    for source in adapted:
+        path = source.unit.path
+        launchers = render_launchers([entry.entry for entry in source.entries])
+        texts[path] = source.text(line_markers=True, generated=adapted_paths[path]) + launchers.encode("latin-1")
+    return OperatorText(
+        adapted=texts,
+        options={source.unit.path: _options(source) for source in adapted},
+        descriptor=render_descriptor(name, [entry.entry for entry in entries], {entry.entry.name: entry.sk_type for entry in entries}),
+        findings=findings,
+    )
+
+
+def share_contract(units: Sequence[SourceUnit], contract: Contract | None) -> list[Contract | None]:
+    """Give each unit the contract entries of its kernels; an entry that no unit has goes to the first, which reports it."""
+    if contract is None or len(units) == 1:
+        return [contract] * len(units)
+    names = [{kernel.name for kernel in unit.kernels} for unit in units]
+    owners = [next((i for i, known in enumerate(names) if entry.kernel_name in known), 0) for entry in contract.entries]
+    return [
+        replace(contract, entries=tuple(entry for entry, owner in zip(contract.entries, owners, strict=True) if owner == i))
+        for i in range(len(units))
+    ]
+
+
+def _adapt(unit: SourceUnit, contract: Contract | None) -> tuple[AdaptedSource, tuple[Finding, ...]]:
+    resolution = resolve(unit, contract)
+    adapted = adapt(unit, resolution)
+    # Each room reports its own; what two of them say of one place is said once.
+    return adapted, tuple(dict.fromkeys((*unit.findings, *resolution.findings, *adapted.findings)))
+
+
+def _options(source: AdaptedSource) -> str:
+    words = dict.fromkeys(word for entry in source.entries for word in (*entry.entry.contract.defines, *entry.entry.contract.options))
+    return "".join(f"{_quote(word)}\n" for word in words)
+
+
+def _quote(word: str) -> str:
+    # Response files of GCC and Clang: a backslash keeps the next character.
+    return "".join(f"\\{char}" if char in " \t\n\\\"'" else char for char in word)
+
+
+def needs_human(name: str, findings: Sequence[Finding]) -> NeedsHuman:
+    """Return the error that ends an operator's build: every finding, and what to do."""
+    stopping = blockers(findings)
+    count = f"{len(stopping)} finding{'s' if len(stopping) > 1 else ''}"
+    notes = [line for finding in findings for line in str(finding).splitlines()]
+    return NeedsHuman(f"{name}: {count} to settle before it can be adapted", at=stopping[0].at, notes=notes)
+
+
+def report(label: str, findings: Sequence[Finding]) -> None:
+    """Print findings that do not stop the operator; notes are left to the files of findings."""
+    lines = [f"{label}: {finding}\n" for finding in findings if finding.severity is Severity.WARNING]
+    if lines:
+        print("".join(lines), end="", flush=True)

@@ -1,0 +1,125 @@
+"""The operator rule: codegen once, then per arch one kernel compile for each source and one link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skrules import resources
+from skrules.arch import Arch
+from skrules.binding.runtime import runtime_request
+from skrules.engine.action import Action
+from skrules.rules.codegen import Generated, codegen
+from skrules.rules.context import Context
+from skrules.rules.declaration import Target
+from skrules.toolchain.base import CompileKernel, Link
+
+PACKAGE = "op_extension"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorActions:
+    """`objects` has the kernel objects of all archs, `objects_of` those of one; `modules` is empty without torch."""
+
+    generated: Generated
+    actions: tuple[Action, ...]
+    objects_of: dict[str, tuple[str, ...]]
+    modules: tuple[str, ...]
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        return tuple(path for paths in self.objects_of.values() for path in paths)
+
+
+def module_name(operator: str, arch: Arch) -> str:
+    """Return the name of the extension module of one operator and arch: `add_custom_dav_2201`."""
+    return f"{operator}_{arch.name.replace('-', '_')}"
+
+
+def operator_actions(target: Target, archs: Sequence[str], context: Context) -> OperatorActions:
+    """Return the Actions that build an operator for `archs`."""
+    generated = codegen(target, context)
+    actions = [generated.action]
+    objects: dict[str, tuple[str, ...]] = {}
+    modules = []
+    for name in archs:
+        arch = context.archs.arch(name)
+        compiles = _compile(target, generated, arch, context)
+        objects[name] = tuple(action.outputs[0] for action in compiles)
+        actions += compiles
+        if context.torch is not None:
+            link = _link(target, generated, objects[name], arch, context)
+            actions.append(link)
+            modules.append(link.outputs[0])
+    return OperatorActions(generated=generated, actions=tuple(actions), objects_of=objects, modules=tuple(modules))
+
+
+def runtime_actions(archs: Sequence[str], context: Context) -> tuple[Action, ...]:
+    """Return the Actions whose results all operators share: the toolchain's support and the binding runtime."""
+    support = context.toolchain.support(tuple(context.archs.arch(name) for name in archs), context.build)
+    if context.torch is None:
+        return support
+    return (*support, runtime_request(context.torch, context.toolchain, context.build).action)
+
+
+def _compile(target: Target, generated: Generated, arch: Arch, context: Context) -> list[Action]:
+    folder = f"{context.build}/obj/{arch.name}/{target.label.package}/{target.label.name}"
+    actions = []
+    for source in generated.sources:
+        stem = source.adapted.removeprefix(f"{context.build}/gen/{target.label.package}/{target.label.name}/").removesuffix(".asc")
+        output, depfile = f"{folder}/{stem}.o", f"{folder}/{stem}.d"
+        request = CompileKernel(
+            source=source.adapted,
+            output=output,
+            depfile=depfile,
+            arch=arch,
+            quote_dirs=(source.source.rpartition("/")[0] or ".",),
+            include_dirs=(str(resources.templates() / "binding"),),
+            defines=target.strings("defines"),
+            options=(f"@{source.options}", *target.strings("options")),
+        )
+        actions.append(
+            Action(
+                mnemonic="ASC",
+                label=str(target.label),
+                arch=arch.name,
+                what=source.source.rpartition("/")[2],
+                inputs=(source.adapted, source.options, *context.toolchain.module_inputs(context.build)[:0]),
+                outputs=(output,),
+                key={**context.toolchain.key(), "launcher": context.codegen_digest},
+                command=context.toolchain.compile_kernel(request),
+                depfile=depfile,
+                environment=context.toolchain.environment(),
+            )
+        )
+    return actions
+
+
+def _link(target: Target, generated: Generated, objects: Sequence[str], arch: Arch, context: Context) -> Action:
+    assert context.torch is not None
+    runtime = runtime_request(context.torch, context.toolchain, context.build)
+    support = context.toolchain.module_inputs(context.build)
+    module = module_name(target.label.name, arch)
+    output = f"{context.build}/{PACKAGE}/{module}.so"
+    request = Link(
+        kind="module",
+        inputs=(*objects, generated.descriptor, runtime.output),
+        output=output,
+        arch=arch,
+        library_dirs=runtime.library_dirs,
+        libraries=runtime.libraries,
+        rpath_origin=("../lib",),
+        include_dirs=(str(resources.templates() / "binding"),),
+        defines=(f"SKRULES_MODULE={module}", f"SKRULES_ARCH={arch.name}", f"SKRULES_TOOLCHAIN={context.toolchain.name}"),
+    )
+    return Action(
+        mnemonic="LINK",
+        label=str(target.label),
+        arch=arch.name,
+        what=f"{module}.so",
+        inputs=(*objects, generated.descriptor, runtime.output, *support),
+        outputs=(output,),
+        key=dict(context.toolchain.key()),
+        command=context.toolchain.link(request),
+        environment=context.toolchain.environment(),
+    )
