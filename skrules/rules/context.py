@@ -28,6 +28,7 @@ class Context:
     codegen_digest: str
     compare_digest: str
     compare_template_digest: str
+    binding_header_digest: str
 
 
 def make_context(*, root: Path, build: str, archs: ArchTable, toolchain: Toolchain, torch: TorchInfo | None) -> Context:
@@ -43,4 +44,5 @@ def make_context(*, root: Path, build: str, archs: ArchTable, toolchain: Toolcha
         codegen_digest=digest_code(package, _CODEGEN) + shapes,
         compare_digest=digest_code(package, _COMPARE),
         compare_template_digest=digest_tree(templates / "compare", suffixes=(".asc", ".h")),
+        binding_header_digest=digest_tree(templates / "binding", suffixes=(".h",)),
     )

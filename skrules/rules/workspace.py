@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,7 +75,9 @@ def _may_hold(pattern: Pattern, package: str) -> bool:
     return pattern.matches(Label(package=package, name=pattern.name or "_"))
 
 
-def _load_dependencies(requested: Sequence[Target], targets: dict[Label, Target], packages: set[str], read_once) -> None:  # type: ignore[no-untyped-def]
+def _load_dependencies(
+    requested: Sequence[Target], targets: dict[Label, Target], packages: set[str], read_once: Callable[[str], None]
+) -> None:
     pending = list(requested)
     seen: set[Label] = set()
     while pending:

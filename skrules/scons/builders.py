@@ -16,7 +16,7 @@ from SCons.Script import Builder, Scanner
 from skrules.engine.action import Action
 from skrules.errors import SkrulesError
 from skrules.scons import _private
-from skrules.scons.depfile import workspace_headers
+from skrules.engine.depfile import workspace_headers
 
 
 class Runner:

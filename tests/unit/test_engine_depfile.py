@@ -1,0 +1,37 @@
+"""Dependency files as compilers write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from skrules.engine.depfile import read_depfile, workspace_headers
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a.o: a.asc b.h\n", ("a.asc", "b.h")),
+        ("a.o: a.asc \\\n  b.h \\\r\n c.h\n", ("a.asc", "b.h", "c.h")),
+        ("a.o b.o : a.asc\n\nb.h:\nc.h:\n", ("a.asc",)),
+        ("a.o: with\\ blank.h num\\#ber.h dol$$lar.h\n", ("with blank.h", "num#ber.h", "dol$lar.h")),
+        ("c\\:/x.o: y:z.h\n", ("y:z.h",)),
+        ("a.o: b.h b.h\n", ("b.h",)),
+        ("", ()),
+        ("no rule here\n", ()),
+    ],
+)
+def test_prerequisites(text, names):
+    assert read_depfile(text) == names
+
+
+def test_only_existing_files_of_the_workspace_count(tmp_path):
+    root = tmp_path / "workspace"
+    (root / "ops").mkdir(parents=True)
+    (root / "ops/a.h").write_text("")
+    (root / "ops/a.asc").write_text("")
+    outside = tmp_path / "toolkit.h"
+    outside.write_text("")
+    depfile = root / "a.d"
+    depfile.write_text(f"a.o: ops/a.asc ops/../ops/a.h {root}/ops/a.h {outside} gone.h\n")
+    assert workspace_headers(depfile, root, frozenset({"ops/a.asc"})) == ("ops/a.h",)
+    assert workspace_headers(root / "missing.d", root, frozenset()) == ()

@@ -1,0 +1,46 @@
+"""What a command line asks for."""
+
+from __future__ import annotations
+
+import pytest
+
+from skrules.errors import UsageError
+from skrules.rules.request import read_request
+
+
+def test_nothing_asked_is_everything():
+    request = read_request([], {})
+    assert (request.verbs, request.patterns, request.archs, request.toolchain, request.build) == ((), (), (), "auto", "build")
+
+
+def test_verbs_labels_and_files_are_told_apart():
+    request = read_request(["compare", "ops/add", "build/host/lib/x.so"], {"ARCH": "dav-2201,dav-3510", "VERBOSE": "1"})
+    assert request.verbs == ("compare",)
+    assert request.patterns == ("ops/add",)
+    assert request.files == ("build/host/lib/x.so",)
+    assert request.archs == ("dav-2201", "dav-3510")
+    assert request.verbose
+
+
+@pytest.mark.parametrize("text", ["dav-2201;dav-3510", "dav-2201 dav-3510", "dav-2201,,dav-3510,dav-2201"])
+def test_archs_are_separated_freely_and_kept_once(text):
+    assert read_request([], {"ARCH": text}).archs == ("dav-2201", "dav-3510")
+
+
+@pytest.mark.parametrize(
+    ("variables", "part"),
+    [
+        ({"ARHC": "x"}, "did you mean 'ARCH'"),
+        ({"arch": "x"}, "did you mean 'ARCH'"),
+        ({"ARCH": " , "}, "ARCH is empty"),
+        ({"VERBOSE": "yes"}, "VERBOSE is 'yes'"),
+        ({"BUILD": ""}, "BUILD is ''"),
+        ({"BUILD": "../out"}, "BUILD is '../out'"),
+        ({"BUILD": "a b"}, "BUILD"),
+        ({"BUILD": "."}, "BUILD"),
+    ],
+)
+def test_wrong_variables(variables, part):
+    with pytest.raises(UsageError) as caught:
+        read_request([], variables)
+    assert part in str(caught.value)
