@@ -1,0 +1,82 @@
+"""The C++ compiler of this machine: which one, and which code it may make."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from skrules.errors import ToolchainError
+
+_NAMES = ("g++", "c++", "clang++")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiler:
+    """`command` is what to run, as words; `kind` is gcc or clang; `identity` its version and target, without paths."""
+
+    command: tuple[str, ...]
+    kind: str
+    identity: str
+
+
+def find_compiler(environ: Mapping[str, str]) -> Compiler:
+    """Return `$CXX` (it may be several words, such as `ccache g++`), else the first of g++, c++, clang++ on PATH.
+
+    Raises ToolchainError when there is none. A `$CXX` that does not run is an error too, not a reason to look elsewhere.
+    """
+    path = environ.get("PATH") or os.defpath
+    chosen = tuple(shlex.split(environ.get("CXX", "")))
+    for words in [chosen] if chosen else [(name,) for name in _NAMES]:
+        resolved = tuple(word if word.startswith("-") else shutil.which(word, path=path) or word for word in words)
+        compiler = _ask(resolved, path)
+        if compiler:
+            return compiler
+    if chosen:
+        raise ToolchainError(
+            f"CXX is set to '{environ['CXX']}', which is no C++ compiler that runs", hint="set CXX to g++ or clang++, or unset it"
+        )
+    raise ToolchainError(
+        "no C++ compiler", notes=[f"looked for {', '.join(_NAMES)} on PATH"], hint="apt-get install g++, or set CXX"
+    )
+
+
+def _ask(command: tuple[str, ...], path: str) -> Compiler | None:
+    try:
+        run = subprocess.run([*command, "-v"], capture_output=True, text=True, env={"PATH": path, "LC_ALL": "C"}, check=False)
+    except OSError:
+        return None
+    version = re.search(r"^.*\b(gcc|clang) version .*$", run.stderr, re.M)
+    target = re.search(r"^Target: (\S+)", run.stderr, re.M)
+    if run.returncode or not version or not target:
+        return None
+    return Compiler(command=command, kind=version[1], identity=f"{version[0].strip()} {target[1]}")
+
+
+def machine_flags(machine: str, cpu: str) -> tuple[str, ...]:
+    """Return the code generation flags for a CPU with the feature words `cpu` (`/proc/cpuinfo`).
+
+    Objects run on the machine that builds them, and the flags are part of their key. `half` is `_Float16`, which baseline
+    x86-64 converts by library calls; with F16C it is one instruction that rounds alike. Nothing wider is asked for.
+    """
+    if machine not in ("x86_64", "AMD64"):
+        return ()
+    features = set(cpu.split())
+    if not {"sse4_2", "ssse3", "popcnt", "cx16"} <= features:
+        return ()
+    return ("-march=x86-64-v2", "-mf16c") if {"f16c", "avx"} <= features else ("-march=x86-64-v2",)
+
+
+def this_machine_flags() -> tuple[str, ...]:
+    """Return `machine_flags` of the CPU that this process runs on."""
+    try:
+        found = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.M)
+    except OSError:
+        found = None
+    return machine_flags(platform.machine(), found[1] if found else "")

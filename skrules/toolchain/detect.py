@@ -1,0 +1,104 @@
+"""Which toolchain: what the user asked for, else bisheng where there is one, else host."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from skrules.arch import ArchTable
+from skrules.errors import ToolchainError, UsageError, did_you_mean
+from skrules.toolchain.base import Toolchain
+from skrules.toolchain.bisheng import BishengToolchain, Toolkit
+from skrules.toolchain.host import HostToolchain
+
+CHOICES = ("auto", "host", "bisheng")
+
+# Where bisheng lies below a toolkit, in the order in which public build scripts look; {machine} is x86_64 or aarch64.
+_LAYOUTS = (
+    *("{machine}-linux/ccec_compiler/bin", "{machine}-linux/bin", "bin", "compiler/bin", "tools/bisheng_compiler/bin"),
+    *("compiler/ccec_compiler/bin", "ccec_compiler/bin"),
+)
+# Files that name the version of a toolkit, and the word before it.
+_VERSION_FILES = (
+    *("{machine}-linux/ascend_toolkit_install.info", "ascend_toolkit_install.info", "version.info"),
+    *("compiler/version.info", "{machine}-linux/compiler/version.info", "toolkit/version.info"),
+)
+_VERSION = re.compile(r"^\s*version\s*=\s*\"?\[?([0-9][^\s\]\":,]*)", re.I | re.M)
+
+
+def select(choice: str, environ: Mapping[str, str], *, table: ArchTable, machine: str = "") -> Toolchain:
+    """Return the toolchain for `choice`: auto, host or bisheng.
+
+    `auto` takes bisheng where it is found, else host. Raises UsageError for another word, and ToolchainError when
+    bisheng is asked for and not there, or when `BISHENG` or the CANN that `ASCEND_HOME_PATH` names is unusable: what the
+    user has set is never passed over in silence.
+    """
+    if choice not in CHOICES:
+        raise UsageError(f"unknown toolchain '{choice}'", allowed=CHOICES, hint=did_you_mean(choice, CHOICES))
+    if choice == "host":
+        return HostToolchain(table=table, environ=environ, why="TOOLCHAIN=host")
+    machine = machine or platform.machine()
+    looked: list[str] = []
+    for program, why in _candidates(environ, machine):
+        if program.is_file() and os.access(program, os.X_OK):
+            return BishengToolchain(program=program, toolkit=_toolkit(program, environ, machine), environ=environ, why=why)
+        looked.append(f"{program} ({why})")
+    looked.append("bisheng on PATH")
+    if choice == "bisheng":
+        raise ToolchainError(
+            "bisheng is not found",
+            notes=[f"looked for {place}" for place in looked],
+            hint="source set_env.sh of CANN, or set BISHENG to the compiler, or use TOOLCHAIN=host",
+        )
+    return HostToolchain(table=table, environ=environ, why="no bisheng found: set BISHENG or ASCEND_HOME_PATH")
+
+
+def _candidates(environ: Mapping[str, str], machine: str) -> Iterator[tuple[Path, str]]:
+    explicit = environ.get("BISHENG", "")
+    if explicit:
+        program = shutil.which(explicit, path=environ.get("PATH", ""))
+        if not program:
+            raise ToolchainError(
+                f"BISHENG is set to '{explicit}', which is not an executable file",
+                hint="correct it, or unset it to search for bisheng",
+            )
+        yield Path(program).absolute(), "BISHENG"
+    home = environ.get("ASCEND_HOME_PATH", "")
+    if home:
+        if not Path(home).is_dir():
+            raise ToolchainError(
+                f"ASCEND_HOME_PATH is set to '{home}', which is not a folder", hint="source set_env.sh of CANN, or unset it"
+            )
+        for layout in _LAYOUTS:
+            yield Path(home) / layout.format(machine=machine) / "bisheng", "ASCEND_HOME_PATH"
+    on_path = shutil.which("bisheng", path=environ.get("PATH", ""))
+    if on_path:
+        yield Path(on_path).absolute(), "PATH"
+
+
+def _toolkit(program: Path, environ: Mapping[str, str], machine: str) -> Toolkit | None:
+    """Return the CANN that `program` belongs to: the user's, if the compiler lies in it, else the folder above the compiler."""
+    named = environ.get("ASCEND_HOME_PATH", "")
+    real = program.resolve()
+    if named and (real.is_relative_to(Path(named).resolve()) or program.is_relative_to(named)):
+        return Toolkit(home=Path(named), version=_version(Path(named), machine))
+    for home in real.parents[:6]:
+        version = _version(home, machine)
+        if version and (home / "include").is_dir():
+            return Toolkit(home=home, version=version)
+    return None
+
+
+def _version(home: Path, machine: str) -> str:
+    for name in _VERSION_FILES:
+        try:
+            found = _VERSION.search((home / name.format(machine=machine)).read_text(encoding="utf-8", errors="replace"))
+        except OSError:
+            continue
+        if found:
+            return found[1]
+    return ""

@@ -1,0 +1,172 @@
+"""The `host` toolchain: AscendC compiled for the CPU, run by an emulation of the device.
+
+What it makes cannot pass for a device binary: the objects hold no device code and need `libskrules_host.so`.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from skrules import resources
+from skrules.arch import Arch, ArchTable
+from skrules.engine.action import Action
+from skrules.errors import BuildError
+from skrules.toolchain import cache, cxx
+from skrules.toolchain.arch_header import render_arch_table
+from skrules.toolchain.base import Commands, CompileCpp, CompileKernel, Link, prefixed
+from skrules.toolchain.fingerprint import digest_tree
+
+_LIBRARY = "libskrules_host.so"
+# Modules that decide what hostcc makes of a source.
+_DRIVER = ("hostcc.py", "cxx.py", "launch_syntax.py")
+# The cache of precompiled headers and the compiler need these; nothing else of the user's environment matters.
+_PASSED_ON = ("HOME", "SKRULES_CACHE", "XDG_CACHE_HOME", "TMPDIR")
+
+
+class HostToolchain:
+    """`why` says why it was chosen; `environ` is where compiler and cache are looked for."""
+
+    name = "host"
+
+    def __init__(self, *, table: ArchTable, environ: Mapping[str, str], why: str) -> None:
+        self.table = table
+        self.why = why
+        self.compiler = cxx.find_compiler(environ)
+        self.environ = environ
+
+    @property
+    def summary(self) -> str:
+        return f"toolchain: host ({self.why}); results are emulated, not device results"
+
+    def key(self) -> Mapping[str, str]:
+        """Identity of compiler and CPU flags, and digests of the emulation's headers and of the driver's own code."""
+        driver = Path(__file__).parent
+        return {
+            "toolchain": "host",
+            "compiler": self.compiler.identity,
+            "machine": " ".join(cxx.this_machine_flags()),
+            "headers": digest_tree(resources.toolchains() / "host" / "include"),
+            "archs": cache.key_of(render_arch_table(self.table)),
+            "driver": digest_tree(driver, _DRIVER),
+        }
+
+    def environment(self) -> Mapping[str, str]:
+        program = self.compiler.command
+        return {
+            **{name: self.environ[name] for name in _PASSED_ON if name in self.environ},
+            "CXX": shlex.join(program),
+            "PATH": os.pathsep.join(
+                dict.fromkeys([*(str(Path(word).parent) for word in program if "/" in word), "/usr/bin", "/bin"])
+            ),
+            "LANG": "C",
+            "LC_ALL": "C",
+            "SOURCE_DATE_EPOCH": "0",
+            "PYTHONPATH": str(resources.package().parent),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+    def compile_kernel(self, request: CompileKernel) -> Commands:
+        return (
+            (
+                *_hostcc(),
+                *("-x", "asc", f"--npu-arch={request.arch.name}", "-c", "-fPIC", "-std=c++17"),
+                *prefixed("-D", request.defines),
+                *(word for folder in request.quote_dirs for word in ("-iquote", folder)),
+                *prefixed("-I", request.include_dirs),
+                *request.options,
+                *(request.source, "-o", request.output),
+                *_depfile(request.output, request.depfile),
+            ),
+        )
+
+    def compile_cpp(self, request: CompileCpp) -> Commands:
+        return (
+            (
+                *_hostcc(),
+                *("-c", "-fPIC", "-std=c++17"),
+                *prefixed("-D", request.defines),
+                *prefixed("-I", request.include_dirs),
+                *request.options,
+                *(request.source, "-o", request.output),
+                *_depfile(request.output, request.depfile),
+            ),
+        )
+
+    def link(self, request: Link) -> Commands:
+        """The libraries among the inputs are found again relative to the output, wherever the folder is moved to."""
+        beside = Path(request.output).parent
+        libraries = [os.path.relpath(Path(path).parent, beside) for path in request.inputs if path.endswith(".so")]
+        return (
+            (
+                *_hostcc(),
+                *(("-shared", "-fPIC") if request.kind == "module" else ()),
+                f"--npu-arch={request.arch.name}",
+                *prefixed("-D", request.defines),
+                *prefixed("-I", request.include_dirs),
+                *request.options,
+                *request.inputs,
+                *("-o", request.output),
+                *prefixed("-L", request.library_dirs),
+                *prefixed("-l", request.libraries),
+                *(f"-Wl,-rpath,$ORIGIN/{folder}" for folder in dict.fromkeys((*request.rpath_origin, *libraries))),
+            ),
+        )
+
+    def support(self, archs: tuple[Arch, ...], build_dir: str) -> tuple[Action, ...]:  # noqa: ARG002 - one library serves all archs
+        runtime = digest_tree(resources.toolchains() / "host" / "runtime")
+        key = {**self.key(), "runtime": runtime}
+        library = self.module_inputs(build_dir)[0]
+        return (
+            Action(
+                mnemonic="HostRuntime",
+                label="//toolchain:host",
+                what=_LIBRARY,
+                inputs=(),
+                outputs=(library,),
+                key=key,
+                run=functools.partial(
+                    self._make_runtime, library, cache.key_of(*(f"{name}={value}" for name, value in key.items()))
+                ),
+                environment=self.environment(),
+            ),
+        )
+
+    def module_inputs(self, build_dir: str) -> tuple[str, ...]:
+        return (f"{build_dir}/host/lib/{_LIBRARY}",)
+
+    def _make_runtime(self, output: str, key: str, workspace: Path) -> None:
+        """Bring the runtime library into the workspace; it is compiled once per machine and content."""
+        entry = cache.Cache(cache.root(self.environ)).cached("host-runtime", key, self._compile_runtime, keep=4)
+        target = workspace / output
+        if entry:
+            cache.write_if_changed(target, (entry / _LIBRARY).read_bytes())
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self._compile_runtime(target.parent)
+        target.chmod(0o755)
+
+    def _compile_runtime(self, folder: Path) -> None:
+        from skrules.toolchain import hostcc
+
+        sources = sorted((resources.toolchains() / "host" / "runtime").glob("*.cpp"))
+        if not sources:
+            raise BuildError("the host toolchain has no runtime sources", hint="reinstall skrules")
+        linking = ["-shared", "-fPIC", "-O2", f"-Wl,-soname,{_LIBRARY}", "-Wl,-z,defs", "-pthread", "-ldl"]
+        try:
+            hostcc.Driver(self.environment()).run([*map(str, sources), *linking, "-o", str(folder / _LIBRARY)])
+        except BuildError as error:
+            raise BuildError(f"the host runtime does not compile: {error.message}") from error
+
+
+def _hostcc() -> tuple[str, ...]:
+    # -P: a folder called skrules in the workspace must not stand in for the package.
+    return (sys.executable, "-P", "-m", "skrules.toolchain.hostcc")
+
+
+def _depfile(output: str, depfile: str) -> tuple[str, ...]:
+    return ("-MD", "-MF", depfile, "-MT", output) if depfile else ()
