@@ -1,0 +1,74 @@
+// What the device API asks of the runtime library. The templates of the API only collect types, sizes and strides here;
+// everything else is compiled once, in toolchains/host/runtime/api_*.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "skrules_host/api/enums.h"
+#include "skrules_host/api/types.h"
+#include "skrules_host/core.h"
+
+namespace skhost {
+
+// Where a tensor lies in on-chip memory. It is an address only: whether the core has such a memory is checked at use,
+// because a mix kernel may name memories of the other core. `end` is where the buffer it was cut from ends.
+struct LocalView {
+    Memory memory = Memory::UB;
+    bool bound = false;
+    uint32_t offset = 0;
+    uint32_t end = 0;
+};
+
+// One use of an operand. `memories` has a bit per Memory that is allowed.
+struct Use {
+    const char *api;
+    const char *operand;
+    pipe_t pipe;
+    bool write;
+    uint32_t align;
+    uint32_t memories;
+};
+constexpr uint32_t in(Memory memory) { return 1u << static_cast<int>(memory); }
+constexpr uint32_t kAnyLocal = 0xfeu;
+
+// The address of bytes [from, from + bytes) of a tensor, for one use. Fails when the tensor is empty, lies in a memory
+// that this core lacks or this operand may not lie in, is not aligned, or does not have so many bytes.
+uint8_t *reach(const LocalView &view, uint64_t from, uint64_t bytes, const Use &use);
+
+// ---- vector elementwise -----------------------------------------------------------------------------------------------
+struct Operand {
+    LocalView view;
+    DType type;
+    uint32_t blockStride = 1;   // in blocks of 32 bytes
+    uint32_t repeatStride = 8;  // in blocks of 32 bytes
+    const char *name = "";
+};
+// The lanes of an instruction. Three forms: `count` elements from the start; `repeats` of `count` lanes; `repeats` of the
+// lanes whose bits are set. With `set` false (isSetMask = false) the mask registers decide.
+struct Lanes {
+    enum Form : uint8_t { COUNT, MASK_COUNT, MASK_BITS } form;
+    bool set;
+    uint32_t repeats;
+    uint64_t count;
+    uint64_t bits[2];
+};
+inline Lanes countLanes(int64_t count) { return {Lanes::COUNT, true, 0, static_cast<uint64_t>(count), {0, 0}}; }
+inline Lanes maskLanes(uint64_t mask, bool set, uint32_t repeats) { return {Lanes::MASK_COUNT, set, repeats, mask, {0, 0}}; }
+inline Lanes maskLanes(const uint64_t *mask, bool set, uint32_t repeats, bool wide) {
+    return {Lanes::MASK_BITS, set, repeats, 0, {set ? mask[0] : 0, set && wide ? mask[1] : 0}};
+}
+
+enum class Op : uint16_t;
+struct VectorCall {
+    const char *api;
+    Op op;
+    uint8_t sources;  // 0, 1 or 2 tensors
+    Operand dst;
+    Operand src[2];
+    const void *scalar;  // of the type of src[0]; nullptr without
+};
+void runVector(const VectorCall &call, const Lanes &lanes);
+void runCast(const VectorCall &call, const Lanes &lanes, AscendC::RoundMode mode);
+
+}  // namespace skhost
