@@ -3,8 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import astuple
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from skrules.arch import Arch, ArchTable
+from skrules import resources
+from skrules.toolchain import cache
+from skrules.toolchain.fingerprint import digest_file
+
+if TYPE_CHECKING:
+    from skrules.arch import Arch, ArchTable
+
+HEADER = "skrules_host/arch_table.h"
+
+
+def arch_include(store: cache.Cache, scratch: Path) -> Path:
+    """Return an include folder that holds HEADER for the installed `ascend.yaml`, in the cache or else below `scratch`."""
+    table = resources.toolchains() / "ascend.yaml"
+
+    def write(folder: Path) -> None:
+        # Imported here: reading YAML costs more than all else a compilation does in Python, and is seldom needed.
+        from skrules.arch import load_archs
+
+        (folder / HEADER).parent.mkdir(parents=True, exist_ok=True)
+        (folder / HEADER).write_text(render_arch_table(load_archs(table)))
+
+    entry = store.cached("arch-table", cache.key_of(digest_file(table), digest_file(Path(__file__))), write)
+    if entry is None:
+        entry = scratch / "arch-table"
+        if not (entry / HEADER).exists():
+            write(entry)
+    return entry
 
 
 def render_arch_table(table: ArchTable) -> str:

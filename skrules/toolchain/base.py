@@ -94,10 +94,10 @@ class Toolchain(Protocol):
     def link(self, request: Link) -> Commands: ...
 
     def support(self, archs: tuple[Arch, ...], build_dir: str) -> tuple[Action, ...]:
-        """Return the steps that make what all operators share, in `build_dir`."""
+        """Return the steps that make what all operators share, in `build_dir`, the folder of this toolchain's results."""
 
     def module_inputs(self, build_dir: str) -> tuple[str, ...]:
-        """Return what must be added to the inputs of every link; outputs of `support`."""
+        """Return the outputs of `support` that every link reads. `link` finds them by itself through `rpath_origin`."""
 
 
 def prefixed(prefix: str, values: tuple[str, ...]) -> tuple[str, ...]:

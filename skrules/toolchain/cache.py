@@ -8,10 +8,8 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
-import os
 import shutil
 import tempfile
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -114,19 +112,3 @@ def _is_complete(entry: Path) -> bool:
         return (entry / _DONE).read_text() == _sizes(entry)
     except (OSError, UnicodeDecodeError):
         return False
-
-
-def write_if_changed(path: Path, data: bytes) -> None:
-    """Put `data` at `path` in one step; leave the file alone, with its time stamp, when it holds `data` already."""
-    with contextlib.suppress(OSError):
-        if path.read_bytes() == data:
-            return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Not mkstemp: its files are private to the user whatever the umask says.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from skrules.arch import ArchTable
 from skrules.errors import ToolchainError, UsageError, did_you_mean
 from skrules.toolchain.base import Toolchain
 from skrules.toolchain.bisheng import BishengToolchain, Toolkit
@@ -30,7 +29,7 @@ _VERSION_FILES = (
 _VERSION = re.compile(r"^\s*version\s*=\s*\"?\[?([0-9][^\s\]\":,]*)", re.I | re.M)
 
 
-def select(choice: str, environ: Mapping[str, str], *, table: ArchTable, machine: str = "") -> Toolchain:
+def select(choice: str, environ: Mapping[str, str], *, machine: str = "") -> Toolchain:
     """Return the toolchain for `choice`: auto, host or bisheng.
 
     `auto` takes bisheng where it is found, else host. Raises UsageError for another word, and ToolchainError when
@@ -40,7 +39,7 @@ def select(choice: str, environ: Mapping[str, str], *, table: ArchTable, machine
     if choice not in CHOICES:
         raise UsageError(f"unknown toolchain '{choice}'", allowed=CHOICES, hint=did_you_mean(choice, CHOICES))
     if choice == "host":
-        return HostToolchain(table=table, environ=environ, why="TOOLCHAIN=host")
+        return HostToolchain(environ=environ, why="TOOLCHAIN=host")
     machine = machine or platform.machine()
     looked: list[str] = []
     for program, why in _candidates(environ, machine):
@@ -54,7 +53,7 @@ def select(choice: str, environ: Mapping[str, str], *, table: ArchTable, machine
             notes=[f"looked for {place}" for place in looked],
             hint="source set_env.sh of CANN, or set BISHENG to the compiler, or use TOOLCHAIN=host",
         )
-    return HostToolchain(table=table, environ=environ, why="no bisheng found: set BISHENG or ASCEND_HOME_PATH")
+    return HostToolchain(environ=environ, why="no bisheng found: set BISHENG or ASCEND_HOME_PATH")
 
 
 def _candidates(environ: Mapping[str, str], machine: str) -> Iterator[tuple[Path, str]]:

@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from skrules.toolchain.cache import Cache, key_of, write_if_changed
+from skrules.engine.files import write_if_changed
+from skrules.toolchain.cache import Cache, key_of
 
 
 def digest_tree(root: Path, patterns: Iterable[str] = ("**/*",)) -> str:

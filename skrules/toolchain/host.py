@@ -7,23 +7,26 @@ from __future__ import annotations
 
 import functools
 import os
+import posixpath
 import shlex
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from skrules import resources
-from skrules.arch import Arch, ArchTable
+from skrules.arch import Arch
 from skrules.engine.action import Action
+from skrules.engine.files import write_if_changed
 from skrules.errors import BuildError
 from skrules.toolchain import cache, cxx
-from skrules.toolchain.arch_header import render_arch_table
+from skrules.toolchain.arch_header import arch_include
 from skrules.toolchain.base import Commands, CompileCpp, CompileKernel, Link, prefixed
 from skrules.toolchain.fingerprint import digest_tree
 
 _LIBRARY = "libskrules_host.so"
 # Modules that decide what hostcc makes of a source.
-_DRIVER = ("hostcc.py", "cxx.py", "launch_syntax.py")
+_DRIVER = ("command_line.py", "cxx.py", "hostcc.py", "launch_syntax.py")
 # The cache of precompiled headers and the compiler need these; nothing else of the user's environment matters.
 _PASSED_ON = ("HOME", "SKRULES_CACHE", "XDG_CACHE_HOME", "TMPDIR")
 
@@ -33,8 +36,7 @@ class HostToolchain:
 
     name = "host"
 
-    def __init__(self, *, table: ArchTable, environ: Mapping[str, str], why: str) -> None:
-        self.table = table
+    def __init__(self, *, environ: Mapping[str, str], why: str) -> None:
         self.why = why
         self.compiler = cxx.find_compiler(environ)
         self.environ = environ
@@ -45,14 +47,15 @@ class HostToolchain:
 
     def key(self) -> Mapping[str, str]:
         """Identity of compiler and CPU flags, and digests of the emulation's headers and of the driver's own code."""
-        driver = Path(__file__).parent
+        with tempfile.TemporaryDirectory() as scratch:
+            archs = digest_tree(arch_include(cache.Cache(cache.root(self.environ)), Path(scratch)), ("**/*.h",))
         return {
             "toolchain": "host",
             "compiler": self.compiler.identity,
             "machine": " ".join(cxx.this_machine_flags()),
             "headers": digest_tree(resources.toolchains() / "host" / "include"),
-            "archs": cache.key_of(render_arch_table(self.table)),
-            "driver": digest_tree(driver, _DRIVER),
+            "archs": archs,
+            "driver": digest_tree(Path(__file__).parent, _DRIVER),
         }
 
     def environment(self) -> Mapping[str, str]:
@@ -98,9 +101,12 @@ class HostToolchain:
         )
 
     def link(self, request: Link) -> Commands:
-        """The libraries among the inputs are found again relative to the output, wherever the folder is moved to."""
-        beside = Path(request.output).parent
-        libraries = [os.path.relpath(Path(path).parent, beside) for path in request.inputs if path.endswith(".so")]
+        """The emulation's library is found beside `output` at build time and at run time, wherever the folder is moved to."""
+        beside = posixpath.dirname(request.output)
+        given = [path for path in request.inputs if path.endswith(".so")]
+        searched = dict.fromkeys(
+            (*request.rpath_origin, *(posixpath.relpath(posixpath.dirname(path), beside or ".") for path in given))
+        )
         return (
             (
                 *_hostcc(),
@@ -112,8 +118,10 @@ class HostToolchain:
                 *request.inputs,
                 *("-o", request.output),
                 *prefixed("-L", request.library_dirs),
+                *(f"-L{posixpath.normpath(posixpath.join(beside, folder))}" for folder in request.rpath_origin),
                 *prefixed("-l", request.libraries),
-                *(f"-Wl,-rpath,$ORIGIN/{folder}" for folder in dict.fromkeys((*request.rpath_origin, *libraries))),
+                *(() if any(path.endswith(_LIBRARY) for path in given) else ("-lskrules_host",)),
+                *(f"-Wl,-rpath,$ORIGIN/{folder}" for folder in searched),
             ),
         )
 
@@ -137,14 +145,14 @@ class HostToolchain:
         )
 
     def module_inputs(self, build_dir: str) -> tuple[str, ...]:
-        return (f"{build_dir}/host/lib/{_LIBRARY}",)
+        return (f"{build_dir}/lib/{_LIBRARY}",)
 
     def _make_runtime(self, output: str, key: str, workspace: Path) -> None:
         """Bring the runtime library into the workspace; it is compiled once per machine and content."""
         entry = cache.Cache(cache.root(self.environ)).cached("host-runtime", key, self._compile_runtime, keep=4)
         target = workspace / output
         if entry:
-            cache.write_if_changed(target, (entry / _LIBRARY).read_bytes())
+            write_if_changed(target, (entry / _LIBRARY).read_bytes())
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
             self._compile_runtime(target.parent)

@@ -17,13 +17,16 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from skrules import resources
+from skrules.engine.depfile import read_depfile
+from skrules.engine.files import write_if_changed
 from skrules.errors import BuildError, SkrulesError, ToolchainError, UsageError
-from skrules.toolchain import cache, cxx, depfile
-from skrules.toolchain.fingerprint import digest_file, digest_tree
+from skrules.toolchain import cache, cxx
+from skrules.toolchain.arch_header import arch_include
+from skrules.toolchain.command_line import Invocation, codegen_options, for_linker, parse
+from skrules.toolchain.fingerprint import digest_tree
 
 # First words of every compilation, so that options given by the user win.
 _DEFAULTS = ("-std=c++17", "-O1", "-fPIC")
@@ -32,98 +35,6 @@ _DEFAULTS = ("-std=c++17", "-O1", "-fPIC")
 _FIXED = {"gcc": ("-ffp-contract=off", "-fno-gnu-unique"), "clang": ("-ffp-contract=off",)}
 _KERNEL_HEADER = "kernel_operator.h"
 _PRECOMPILED_KEPT = 6  # ~100 MB each: archs x optimisation levels in use
-
-# Options of bisheng that say how device code is made and mean nothing here, with the number of words that follow. From
-# docs/zh/guide/编程指南/编译与运行/算子编译/AI-Core算子编译基本用法.md and FindASC.cmake of asc-devkit.
-_DEVICE_ONLY = {
-    "--cce-": 0,
-    "-cce-": 0,
-    "--npu-soc": 0,
-    "--asc-aicore-lang": 0,
-    "--sanitizer": 0,
-    "--enable-simt": 0,
-    "-mllvm": 1,
-}
-_JOINED = ("-I", "-D", "-U", "-L", "-l")
-_SEPARATE = ("-iquote", "-isystem", "-include", "-Xlinker", "-MF", "-MT", "-MQ", "-o", "-x")
-_CPP = (".cpp", ".cc", ".cxx")
-
-
-@dataclass(slots=True, kw_only=True)
-class Invocation:
-    """A parsed command line. `options` go on to the C++ compiler in their order, objects and libraries among them."""
-
-    arch: str = ""
-    compile_only: bool = False
-    output: str = ""
-    depfile: str = ""
-    target: str = ""
-    asc: list[str] = field(default_factory=list)
-    cpp: list[str] = field(default_factory=list)
-    options: list[str] = field(default_factory=list)
-
-
-def parse(arguments: Sequence[str]) -> Invocation:
-    """Read a command line in bisheng's form. Raises UsageError when it cannot be carried out."""
-    found = Invocation()
-    language = ""
-    words = iter(_without_sections(arguments))
-    for word in words:
-        name = next(
-            (option for option in (*_SEPARATE, *_JOINED) if word == option or (word.startswith(option) and option in _JOINED)), ""
-        )
-        value = word[len(name) :] or next(words, "") if name else ""
-        if name and not value:
-            raise UsageError(f"hostcc: option '{name}' needs a value")
-        if word == "-lib":
-            raise UsageError("hostcc: static libraries (-lib) are not made", hint="link the objects themselves")
-        if name == "-x":
-            language = value
-        elif name == "-o":
-            found.output = value
-        elif name == "-MF":
-            found.depfile = value
-        elif name in ("-MT", "-MQ"):
-            found.target = value
-        elif name:
-            found.options += [name + value] if name in _JOINED else [name, value]
-        elif word in ("-MD", "-MMD"):
-            pass  # -MF says it all
-        elif word in ("-c", "-dc"):
-            found.compile_only = True
-        elif word.startswith("--npu-arch="):
-            found.arch = word.partition("=")[2]
-        elif device := next((option for option in _DEVICE_ONLY if word.startswith(option)), ""):
-            for _ in range(_DEVICE_ONLY[device]):
-                next(words, "")
-        elif word.startswith("-"):
-            found.options.append("-shared" if word == "--shared" else word)
-        elif language == "asc" or (not language and word.endswith(".asc")):
-            found.asc.append(word)
-        elif word.endswith(_CPP):
-            found.cpp.append(word)
-        else:
-            found.options.append(word)
-    sources = [*found.asc, *found.cpp]
-    if not found.output:
-        raise UsageError("hostcc: -o is missing")
-    if found.compile_only and len(sources) != 1:
-        raise UsageError(f"hostcc: -c takes exactly one source, not {len(sources)}", notes=sources)
-    if found.asc and not found.arch:
-        raise UsageError("hostcc: --npu-arch is missing", hint="for example --npu-arch=dav-2201")
-    return found
-
-
-def _without_sections(arguments: Sequence[str]) -> list[str]:
-    """Resolve `-Xhost-start ... -Xhost-end`, all of it kept, and `-Xaicore-start ... -Xaicore-end`: definitions and paths."""
-    words: list[str] = []
-    section = ""
-    for word in arguments:
-        if marker := re.fullmatch(r"-X(host|aicore)-(start|end)", word):
-            section = marker[1] if marker[2] == "start" else ""
-        elif section != "aicore" or word.startswith(("-D", "-U", "-I")):
-            words.append(word)
-    return words
 
 
 class Driver:
@@ -146,8 +57,8 @@ class Driver:
             if work.compile_only:
                 dependencies = self.compile(work, folder, folder / "out.o")
                 if work.depfile:
-                    text = depfile.render(work.target or work.output, dependencies)
-                    cache.write_if_changed(Path(work.depfile), text.encode("utf-8", "surrogateescape"))
+                    text = _rule(work.target or work.output, dependencies)
+                    write_if_changed(Path(work.depfile), text.encode("utf-8", "surrogateescape"))
                 (folder / "out.o").replace(output)
             else:
                 self.link(work, folder)
@@ -161,7 +72,7 @@ class Driver:
         flags = [*self.flags(), *self.arch_flags(work, folder)]
         if work.asc:
             text.write_bytes(self.rewritten(source))
-            flags += self.precompiled([*flags, *_codegen(work.options)], folder)
+            flags += self.precompiled([*flags, *codegen_options(work.options)], folder)
             # `#include "x"` is looked for beside the file being compiled, which is the rewritten one.
             places = ["-iquote", str(Path(source).parent)]
         else:
@@ -169,7 +80,7 @@ class Driver:
         reproducible = [f"-frandom-seed={source}", f"-ffile-prefix-map={folder}/="]
         making = ["-c", "-x", "c++", str(text), "-o", str(output), "-MMD", "-MF", str(list_of_files), "-MT", "x"]
         self.call([*_DEFAULTS, *flags, *places, *work.options, *self.headers(folder), *reproducible, *making])
-        listed = depfile.parse(list_of_files.read_text(encoding="utf-8", errors="surrogateescape"))
+        listed = read_depfile(list_of_files.read_text(encoding="utf-8", errors="surrogateescape"))
         own = (f"{folder}/", f"{self.cache.root}/", f"{self.include}/")
         others = (os.path.normpath(path) for path in listed if not path.startswith(own))
         return tuple(dict.fromkeys([source, *others]))
@@ -178,7 +89,7 @@ class Driver:
         """Make a shared library or program; sources among the inputs are compiled on the way."""
         objects: list[str] = []
         for number, source in enumerate(work.asc):
-            one = Invocation(arch=work.arch, asc=[source], options=[word for word in work.options if not _for_linker(word)])
+            one = Invocation(arch=work.arch, asc=[source], options=[word for word in work.options if not for_linker(word)])
             objects.append(str(folder / f"{number}.o"))
             self.compile(one, folder, Path(objects[-1]))
         compiling = [*_DEFAULTS, *self.flags(), *self.arch_flags(work, folder), *self.headers(folder)] if work.cpp else ["-fPIC"]
@@ -214,24 +125,7 @@ class Driver:
 
     def arch_table(self, folder: Path) -> Path:
         """Return the include folder with the generated `skrules_host/arch_table.h`."""
-        table = resources.toolchains() / "ascend.yaml"
-        key = cache.key_of(digest_file(table), digest_file(Path(__file__).with_name("arch_header.py")))
-
-        def write(into: Path) -> None:
-            # Only here: reading YAML costs more than the rest of this program.
-            from skrules.arch import load_archs
-            from skrules.toolchain.arch_header import render_arch_table
-
-            (into / "skrules_host").mkdir(exist_ok=True)
-            (into / "skrules_host" / "arch_table.h").write_text(render_arch_table(load_archs(table)))
-
-        entry = self.cache.cached("arch-table", key, write)
-        if entry is None:
-            entry = folder / "arch-table"
-            if not entry.exists():
-                entry.mkdir()
-                write(entry)
-        return entry
+        return arch_include(self.cache, folder)
 
     def precompiled(self, flags: list[str], folder: Path) -> list[str]:
         """Return where a precompiled kernel header lies, or nothing.
@@ -263,20 +157,10 @@ class Driver:
             raise BuildError(f"{Path(self.compiler.command[-1]).name} failed with exit status {run.returncode}")
 
 
-def _codegen(options: Sequence[str]) -> list[str]:
-    """Return the options that a precompiled header depends on; GCC itself compares the definitions."""
-    words = iter(options)
-    kept = []
-    for word in words:
-        if word in _SEPARATE:
-            next(words, "")
-        elif word.startswith("-") and not word.startswith(_JOINED):
-            kept.append(word)
-    return kept
-
-
-def _for_linker(word: str) -> bool:
-    return not word.startswith("-") or word.startswith(("-l", "-L", "-Wl,", "-shared"))
+def _rule(target: str, files: Sequence[str]) -> str:
+    """Return a Makefile rule, one prerequisite a line."""
+    words = [re.sub(r"([ #])", r"\\\1", word).replace("$", "$$") for word in (f"{target}:", *files)]
+    return " \\\n ".join(words) + "\n"
 
 
 @contextmanager
