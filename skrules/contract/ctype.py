@@ -6,17 +6,21 @@ Types are judged by their tokens, never by parts of words: `PointCfg` is no `int
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from skrules.contract.dtypes import SCALAR_TYPES
 from skrules.contract.model import ParameterKind
-from skrules.source.model import Parameter, SourceUnit, Token, TokenKind
+from skrules.source.code import code_of
+from skrules.source.model import Parameter, SourceUnit, TokenKind
 
 _TOKEN = re.compile(r"[A-Za-z_]\w*|[0-9](?:[\w.']|[eEpP][+-])*|::|\.\.\.|[^\s\w]")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z")
-_NOISE = frozenset({"const", "volatile", "struct", "class", "enum", "union", "typename", "register", "__restrict__", "__restrict", "restrict"})
+_NOISE = frozenset(
+    {"const", "volatile", "struct", "class", "enum", "union", "typename", "register", "__restrict__", "__restrict", "restrict"}
+)
 _ARITHMETIC = frozenset({"signed", "unsigned", "short", "long", "int", "char"})
 _OPEN = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _MAX_ALIASES = 16
@@ -125,7 +129,7 @@ def _outside_brackets(tokens: list[str]) -> list[str]:
 def _plain_name(words: list[str]) -> str:
     """`ns::Mode` -> "Mode"; "" for what is not a plain, possibly qualified name."""
     named = words[-1:] if all(word == "::" or _IDENTIFIER.match(word) for word in words) else []
-    plural = any(_IDENTIFIER.match(a) and _IDENTIFIER.match(b) for a, b in zip(words, words[1:], strict=False))
+    plural = any(_IDENTIFIER.match(a) and _IDENTIFIER.match(b) for a, b in itertools.pairwise(words))
     return named[0] if named and not plural else ""
 
 
@@ -134,14 +138,15 @@ def collect_definitions(unit: SourceUnit) -> Definitions:
 
     A name that is defined twice with different meanings (`#if` branches, scopes) is left out: it would be a guess.
     """
-    code = [token for token in unit.tokens if token.kind not in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.DIRECTIVE)]
+    full = code_of(unit.tokens)
+    code = [text for text, token in zip(full.texts, full.tokens, strict=True) if token.kind is not TokenKind.DIRECTIVE]
     found: dict[str, set[tuple[str, str]]] = {}
-    for index, token in enumerate(code):
-        if token.kind is TokenKind.IDENTIFIER and token.text in ("enum", "struct", "class", "union", "using", "typedef"):
-            definition = _FORMS[token.text](code, index)
+    for index, text in enumerate(code):
+        if text in _FORMS:
+            definition = _FORMS[text](code, index)
             if definition is not None:
-                name, what, text = definition
-                found.setdefault(name, set()).add((what, text))
+                name, what, meaning = definition
+                found.setdefault(name, set()).add((what, meaning))
     sure = {name: next(iter(meanings)) for name, meanings in found.items() if len(meanings) == 1}
     return Definitions(
         enums={name: text for name, (what, text) in sure.items() if what == "enum"},
@@ -150,7 +155,7 @@ def collect_definitions(unit: SourceUnit) -> Definitions:
     )
 
 
-def _enum(code: list[Token], index: int) -> tuple[str, str, str] | None:
+def _enum(code: list[str], index: int) -> tuple[str, str, str] | None:
     at = index + 1
     if _text(code, at) in ("class", "struct"):
         at += 1
@@ -166,7 +171,7 @@ def _enum(code: list[Token], index: int) -> tuple[str, str, str] | None:
     return (name, "enum", join_tokens(underlying) or "int") if _text(code, at) == "{" else None
 
 
-def _struct(code: list[Token], index: int) -> tuple[str, str, str] | None:
+def _struct(code: list[str], index: int) -> tuple[str, str, str] | None:
     if _text(code, index - 1) in ("enum", "<", ",", "typename"):  # `enum class X`, `template <class T>`
         return None
     at = index + 1
@@ -180,14 +185,14 @@ def _struct(code: list[Token], index: int) -> tuple[str, str, str] | None:
     return (name, "struct", "") if name and _text(code, at) in ("{", ":") else None
 
 
-def _using(code: list[Token], index: int) -> tuple[str, str, str] | None:
+def _using(code: list[str], index: int) -> tuple[str, str, str] | None:
     name = _text(code, index + 1)
     if not _IDENTIFIER.match(name) or _text(code, index + 2) != "=" or _text(code, index - 1) == ">":
         return None  # a using-declaration, or an alias template
     return name, "alias", join_tokens(_until_semicolon(code, index + 3))
 
 
-def _typedef(code: list[Token], index: int) -> tuple[str, str, str] | None:
+def _typedef(code: list[str], index: int) -> tuple[str, str, str] | None:
     words = _until_semicolon(code, index + 1)
     if "{" in words:
         # `typedef struct Tag { ... } Name;`
@@ -201,26 +206,26 @@ def _typedef(code: list[Token], index: int) -> tuple[str, str, str] | None:
 _FORMS = {"enum": _enum, "struct": _struct, "class": _struct, "union": _struct, "using": _using, "typedef": _typedef}
 
 
-def _text(code: list[Token], index: int) -> str:
-    return code[index].text if 0 <= index < len(code) else ""
+def _text(code: list[str], index: int) -> str:
+    return code[index] if 0 <= index < len(code) else ""
 
 
-def _past_group(code: list[Token], at: int) -> int:
+def _past_group(code: list[str], at: int) -> int:
     depth = 0
     while at < len(code):
-        depth += (code[at].text == "(") - (code[at].text == ")")
+        depth += (code[at] == "(") - (code[at] == ")")
         at += 1
         if depth == 0:
             break
     return at
 
 
-def _until_semicolon(code: list[Token], at: int) -> list[str]:
+def _until_semicolon(code: list[str], at: int) -> list[str]:
     words: list[str] = []
     depth = 0
-    while at < len(code) and not (depth == 0 and code[at].text == ";"):
-        depth += (code[at].text in "{(") - (code[at].text in "})")
-        words.append(code[at].text)
+    while at < len(code) and not (depth == 0 and code[at] == ";"):
+        depth += (code[at] in ("{", "(")) - (code[at] in ("}", ")"))
+        words.append(code[at])
         at += 1
     return words
 
@@ -234,9 +239,8 @@ def split_arguments(text: str) -> list[str] | None:
         is_angle = token in "<>" and bool(open_) and open_[-1] == ")"
         if token in _OPEN and not is_angle:
             open_.append(_OPEN[token])
-        elif token in (">", ")", "]", "}") and not is_angle:
-            if not open_ or open_.pop() != token:
-                return None
+        elif token in (">", ")", "]", "}") and not is_angle and (not open_ or open_.pop() != token):
+            return None
         if token == "," and not open_:
             parts.append([])
         else:

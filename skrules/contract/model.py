@@ -66,7 +66,7 @@ class RuntimeWrapper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryContract:
-    """Decisions for one public entry. `name` is its key in the file, the `run_<name>` and torch operator name.
+    """Decisions for one public entry. `name` is its key in the file and, without a `public_entry_name`, what callers use.
 
     `source_entry_name` names the kernel in the source (default: `name`); `bind_target` is the C++ expression that is
     bound and launched, e.g. `scale_bias_custom<half>` (default: the kernel's qualified name).
@@ -92,7 +92,17 @@ class EntryContract:
     @property
     def kernel_name(self) -> str:
         """The plain name of the kernel this entry speaks of."""
-        return self.source_entry_name or self.bind_target.partition("<")[0].strip().rpartition("::")[2] or self.name
+        spelled = self.source_entry_name or self.bind_target.partition("<")[0]
+        return spelled.rpartition("::")[2].strip() or self.name
+
+    @property
+    def public_name(self) -> str:
+        """The name of the entry for its callers."""
+        return self.public_entry_name or self.name
+
+    def where(self, path: str) -> Location:
+        """Return the place of `path` ("inputs[0]", "parameters.x"), or of the entry when the file does not have it."""
+        return self.positions.get(path, self.at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

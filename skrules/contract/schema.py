@@ -117,9 +117,13 @@ class DocumentErrors(UsageError):
 
 @dataclass(slots=True)
 class Problems:
-    """Errors found so far. Reading goes on after an error, so that one run shows them all."""
+    """Errors found so far. Reading goes on after an error, so that one run shows them all.
+
+    `wrong` has the keys ("entries.add.outputs") whose value did not fit, so that nobody complains that they are missing.
+    """
 
     errors: list[UsageError] = field(default_factory=list)
+    wrong: set[str] = field(default_factory=set)
 
     def add(self, message: str, at: Location, *, allowed: Iterable[str] = (), hint: str = "") -> None:
         self.errors.append(UsageError(message, at=at, allowed=allowed, hint=hint))
@@ -180,6 +184,8 @@ def describe(schema: Type) -> str:
             return schema.what
         case Text():
             return f"one of {', '.join(filter(None, schema.allowed))}"
+        case Integer() if schema.minimum == schema.maximum:
+            return f"the number {schema.minimum}"
         case Integer():
             return f"a whole number from {schema.minimum} to {schema.maximum}"
         case Number(minimum=None):
@@ -293,8 +299,11 @@ def _read_table(node: Node, schema: Table, problems: Problems, where: str) -> An
             problems.add(f"'{word}' and '{seen[key.name]}' are the same key", at, hint=f"keep '{key.name}'")
             continue
         seen[key.name] = word
-        item = _read(child, key.type, problems, f"{where}.{key.name}" if where else key.name, at)
-        if item is not None:
+        path = f"{where}.{key.name}" if where else key.name
+        item = _read(child, key.type, problems, path, at)
+        if item is None:
+            problems.wrong.add(path)
+        else:
             result[key.name] = item
     for key in schema.keys:
         if key.required and key.name not in seen:
