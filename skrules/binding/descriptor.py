@@ -7,17 +7,11 @@ from typing import Any
 
 from skrules.binding.launcher import KIND_NAMES, require_generated
 from skrules.binding.templates import c_string, one_line, render
+from skrules.contract.dtypes import DTYPES
 from skrules.contract.entry import Entry, EntryParameter
 from skrules.contract.model import Role
 from skrules.errors import NeedsHuman, SkrulesError, UsageError, did_you_mean
 from skrules.source.model import CoreType, KernelType
-
-#: dtype names of a contract that the binding runtime knows: torch's names of its own dtypes.
-DTYPES: tuple[str, ...] = (
-    "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
-    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
-    "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu",
-)  # fmt: skip
 
 _ROLES: Mapping[Role, str] = {
     Role.INPUT: "SKRULES_INPUT",

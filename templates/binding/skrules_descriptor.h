@@ -10,7 +10,13 @@ enum skrules_kind : uint8_t { SKRULES_TENSOR = 0, SKRULES_TENSOR_LIST = 1, SKRUL
 enum skrules_role : uint8_t { SKRULES_INPUT = 1, SKRULES_OUTPUT = 2, SKRULES_WORKSPACE = 4 };  // bits
 enum skrules_core : uint8_t { SKRULES_VECTOR = 0, SKRULES_CUBE = 1, SKRULES_MIX = 2, SKRULES_BARE = 3 };
 enum skrules_scalar : uint32_t {
-    SKRULES_NOT_SCALAR = 0, SKRULES_SIGNED, SKRULES_UNSIGNED, SKRULES_BOOL, SKRULES_FLOAT, SKRULES_HALF, SKRULES_BFLOAT16
+    SKRULES_NOT_SCALAR = 0,
+    SKRULES_SIGNED,
+    SKRULES_UNSIGNED,
+    SKRULES_BOOL,
+    SKRULES_FLOAT,
+    SKRULES_HALF,
+    SKRULES_BFLOAT16
 };
 
 // What the kernel's translation unit knows of a parameter: its resolved C++ type.
@@ -23,10 +29,10 @@ struct skrules_argument {
 struct skrules_parameter {
     const char *name;
     const char *c_type;
-    uint8_t kind;    // skrules_kind
-    uint8_t roles;   // skrules_role bits
+    uint8_t kind;   // skrules_kind
+    uint8_t roles;  // skrules_role bits
     uint8_t nullable;
-    int8_t rank;     // -1: any
+    int8_t rank;        // -1: any
     const char *dtype;  // "float16", ... or "": any
 };
 
@@ -39,12 +45,12 @@ struct skrules_entry {
     uint8_t core;        // skrules_core
     uint8_t aic;         // cores per block
     uint8_t aiv;
-    uint32_t blocks;     // from the contract; 0: all cores of the device of the kernel's kind
+    uint32_t blocks;  // from the contract; 0: all cores of the device of the kernel's kind
     uint32_t count;
     const skrules_parameter *parameters;
     const skrules_argument *arguments;
     skrules_launcher launch;
-    int32_t returned;    // index of the tensor that run_<name> returns, -1: none
+    int32_t returned;  // index of the tensor that run_<name> returns, -1: none
 };
 
 struct skrules_operator {
@@ -62,5 +68,4 @@ struct skrules_module {
     const char *toolchain;  // "bisheng" or "host"
     const skrules_operator *table;
 };
-
 }

@@ -37,13 +37,13 @@ template <class T> constexpr skrules_scalar scalarClass() {
 template <class T> constexpr bool fits(skrules_kind kind) {
     using V = Value<T>;
     switch (kind) {
-    case SKRULES_TENSOR:
-    case SKRULES_TENSOR_LIST:
-        return std::is_pointer_v<V>;
-    case SKRULES_SCALAR:
-        return scalarClass<V>() != SKRULES_NOT_SCALAR;
-    case SKRULES_HOST_STRUCT:
-        return std::is_trivially_copyable_v<V> && !std::is_pointer_v<V>;
+        case SKRULES_TENSOR:
+        case SKRULES_TENSOR_LIST:
+            return std::is_pointer_v<V>;
+        case SKRULES_SCALAR:
+            return scalarClass<V>() != SKRULES_NOT_SCALAR;
+        case SKRULES_HOST_STRUCT:
+            return std::is_trivially_copyable_v<V> && !std::is_pointer_v<V>;
     }
     return false;
 }

@@ -1,0 +1,135 @@
+// The device of a call: which tensors it takes, how many cores it has, its stream, and what ends a launch.
+//
+// SKRULES_TORCH_NPU: a real NPU under torch_npu. Launches are asynchronous on torch_npu's current stream.
+// Otherwise: the host toolchain's emulation. Launches are run to their end, and a failure is raised.
+#pragma once
+
+#include <c10/core/Device.h>
+#include <c10/core/DeviceGuard.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "entry.h"
+#include "refusal.h"
+
+#ifdef SKRULES_TORCH_NPU
+#include <acl/acl_rt.h>
+#include <torch_npu/csrc/core/npu/NPUStream.h>
+#else
+// The part of the ACL that the host runtime library has, and its own two functions. By value and name the same as in
+// CANN's acl_rt.h; declared here because the library's header brings the whole device API with it.
+extern "C" {
+int aclrtGetDeviceInfo(uint32_t device, int attribute, int64_t *value);
+int aclrtSynchronizeStream(void *stream);
+const char *aclGetRecentErrMsg();
+void skrules_host_register_memory(const void *address, size_t bytes);
+void skrules_host_unregister_memory(const void *address);
+}
+constexpr int ACL_DEV_ATTR_AICORE_CORE_NUM = 101;
+constexpr int ACL_DEV_ATTR_VECTOR_CORE_NUM = 201;
+#endif
+
+namespace skrules::binding {
+
+inline bool isNpu(c10::Device device) { return device.type() == c10::DeviceType::PrivateUse1; }
+
+#ifdef SKRULES_TORCH_NPU
+constexpr const char *kDevices = "the npu";
+inline bool acceptsDevice(c10::Device device) { return isNpu(device); }
+#else
+constexpr const char *kDevices = "the cpu or the emulated npu";
+inline bool acceptsDevice(c10::Device device) { return isNpu(device) || device.is_cpu(); }
+#endif
+
+// Blocks of a launch: what the contract says, or one on each core of the entry's kind.
+inline uint32_t blocksOf(const Entry &entry, int device) {
+    if (entry.declared->blocks) return entry.declared->blocks;
+    if (entry.coresOfDevice != device) {
+        // A block of a mixed kernel has one cube core. A kernel without a type may be one, so it gets no more blocks.
+        const bool vector = entry.declared->core == SKRULES_VECTOR;
+        const auto attribute = vector ? ACL_DEV_ATTR_VECTOR_CORE_NUM : ACL_DEV_ATTR_AICORE_CORE_NUM;
+        int64_t cores = 0;
+        const int status = aclrtGetDeviceInfo(static_cast<uint32_t>(device), attribute, &cores);
+        if (status != 0 || cores <= 0 || cores > INT32_MAX) {
+            refuse(PyExc_RuntimeError, "the number of cores of device " + std::to_string(device) +
+                                           " is unknown: aclrtGetDeviceInfo gives " + std::to_string(cores) + " and error " +
+                                           std::to_string(status));
+        }
+        entry.cores = static_cast<uint32_t>(cores);
+        entry.coresOfDevice = device;
+    }
+    return entry.cores;
+}
+
+#ifdef SKRULES_TORCH_NPU
+
+class Memory {
+  public:
+    void add(const at::Tensor &) {}
+};
+
+inline int deviceIndex(const at::Tensor *first) {
+    if (first) return first->device().index();
+    int32_t current = -1;
+    if (aclrtGetDevice(&current) != ACL_SUCCESS)
+        refuse(PyExc_RuntimeError, "no npu device is set; call torch.npu.set_device first");
+    return current;
+}
+
+inline void launch(const Entry &entry, int device, const void *const *arguments) {
+    const uint32_t blocks = blocksOf(entry, device);
+    const c10::DeviceGuard guard(c10::Device(c10::DeviceType::PrivateUse1, static_cast<c10::DeviceIndex>(device)));
+    void *stream = nullptr;
+    {
+        // Getting the stream waits for torch_npu's queue, whose tasks may want the interpreter.
+        const py::gil_scoped_release release;
+        stream = c10_npu::getCurrentNPUStream(static_cast<c10::DeviceIndex>(device)).stream();
+        if (stream) entry.declared->launch(blocks, stream, arguments);
+    }
+    if (!stream) refuse(PyExc_RuntimeError, "torch_npu gives no stream: an operator launched before has failed");
+}
+
+#else
+
+// Makes the memory of tensors known to the emulation while a kernel may touch it.
+class Memory {
+  public:
+    Memory() = default;
+    Memory(const Memory &) = delete;
+    Memory &operator=(const Memory &) = delete;
+    ~Memory() {
+        for (const void *address : known_) skrules_host_unregister_memory(address);
+    }
+    void add(const at::Tensor &tensor) {
+        if (!tensor.device().is_cpu()) return;  // the emulated npu's memory is device memory already
+        const c10::Storage &storage = tensor.storage();
+        const void *address = storage.data();
+        if (!storage.nbytes()) return;
+        for (const void *known : known_) {
+            if (known == address) return;
+        }
+        known_.push_back(address);
+        skrules_host_register_memory(address, storage.nbytes());
+    }
+
+  private:
+    c10::SmallVector<const void *, 8> known_;
+};
+
+inline int deviceIndex(const at::Tensor *) { return 0; }
+
+inline void launch(const Entry &entry, int device, const void *const *arguments) {
+    // With the GIL: the emulation runs one launch at a time.
+    entry.declared->launch(blocksOf(entry, device), nullptr, arguments);
+    if (const int status = aclrtSynchronizeStream(nullptr)) {
+        const char *reason = aclGetRecentErrMsg();
+        refuse(PyExc_RuntimeError,
+               "the kernel failed with error " + std::to_string(status) + (reason && *reason ? std::string(": ") + reason : ""));
+    }
+}
+
+#endif
+
+}  // namespace skrules::binding
