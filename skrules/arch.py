@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -170,9 +170,11 @@ class _Reader:
         self.file = file
         self.sources: dict[str, str] = {}
 
-    def fail(self, node: yaml.Node, message: str, **more: tuple[str, ...] | str) -> UsageError:
+    def fail(self, node: yaml.Node, message: str, *, allowed: Iterable[str] = (), hint: str = "") -> UsageError:
         mark = node.start_mark
-        return UsageError(message, at=Location(file=self.file, line=mark.line + 1, column=mark.column + 1), **more)  # type: ignore[arg-type]
+        return UsageError(
+            message, at=Location(file=self.file, line=mark.line + 1, column=mark.column + 1), allowed=allowed, hint=hint
+        )
 
     def mapping(self, node: yaml.Node, required: tuple[str, ...] = (), what: str = "mapping") -> dict[str, yaml.Node]:
         """Return the entries of `node`; with `required`, exactly these keys must be there."""
@@ -213,6 +215,8 @@ class _Reader:
 
     def source(self, node: yaml.Node) -> tuple[str, ...]:
         nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        if not nodes:
+            raise self.fail(node, "the list names no source")
         for item in nodes:
             if self.text(item) not in self.sources:
                 known = tuple(self.sources)
