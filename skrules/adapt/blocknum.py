@@ -1,0 +1,140 @@
+"""The block number in a kernel body: what must come from `sysArgs` in a super kernel.
+
+In a super kernel `GetBlockNum()` tells the blocks of the whole launch, not those of the kernel's own. Sources: asc-devkit,
+SuperKernel guide rule 4, and kernel_operator_sys_var_intf.h (`int64_t GetBlockNum()`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from skrules.adapt.edits import Edit
+from skrules.adapt.structure import Structure, finding
+from skrules.findings import Finding
+from skrules.source.model import SourceUnit
+
+API = "GetBlockNum"
+_RAW_CALLS = frozenset({"get_block_num"})
+_RAW_VARIABLES = frozenset({"block_num", "block_idx"})
+_BEFORE_VALUES = frozenset({"return", "else", "case", "do", "goto"})
+_CLASS_KEYS = frozenset({"class", "struct", "union"})
+_ACCEPT = (
+    "pass AscendC::GetBlockNum() from the kernel as an argument, or set sk.helper_block_num: accept for a kernel that is always "
+    "launched with the block number of its super kernel"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockNumUse:
+    """`calls` are the token ranges (inclusive) of the calls that the body makes itself."""
+
+    calls: tuple[tuple[int, int], ...]
+    findings: tuple[Finding, ...]
+
+    def edits(self, code: Structure, sys_args: str) -> tuple[Edit, ...]:
+        """Return the rewritten calls. The cast keeps the type of the API: arithmetic and deduced types stay the same."""
+        return tuple(
+            Edit(
+                start=code.tokens[first].start,
+                end=code.tokens[last].end,
+                text=f"static_cast<int64_t>({sys_args}->skNumBlocks)",
+            )
+            for first, last in self.calls
+        )
+
+
+def api_names(code: Structure) -> frozenset[str]:
+    """Return the names that mean namespace AscendC in a file: itself and its aliases."""
+    names = {"AscendC"}
+    for index in range(len(code.tokens)):
+        if code.text(index) == "namespace" and code.is_name(index + 1) and code.text(index + 2) == "=":
+            target = index + 3 + (code.text(index + 3) == "::")
+            if code.text(target) in names and code.text(target + 1) == ";":
+                names.add(code.text(index + 1))
+    return frozenset(names)
+
+
+def block_num_use(
+    unit: SourceUnit, kernel_name: str, code: Structure, api: Collection[str], *, own_function: bool, accepted: bool
+) -> BlockNumUse:
+    """Find every use of the block number in a body.
+
+    `own_function`: the file declares a function of its own with the API's name, so an unqualified call is not known to be
+    the API's. `accepted`: the contract says that the launch's block number is the kernel's.
+    """
+    calls: list[tuple[int, int]] = []
+    findings: list[Finding] = []
+
+    def report(index: int, message: str) -> None:
+        if not accepted:
+            findings.append(
+                finding(unit, code.tokens[index].start, "codegen.block-num-in-helper", f"{kernel_name}: {message}", hint=_ACCEPT)
+            )
+
+    for index in range(len(code.tokens)):
+        word = code.text(index)
+        if code.is_directive(index):
+            if API in word and word.lstrip("# \t").startswith("define"):
+                report(index, f"a macro of the body takes the block number ({API})")
+        elif word == API and code.text(index - 1) not in (".", "->"):
+            first, known = _qualification(code, index, api)
+            if not known or (first == index and own_function):
+                report(index, f"'{API}' is not known to be AscendC::{API}, which must come from sysArgs in a super kernel")
+            elif code.text(index + 1) != "(" or code.text(index + 2) != ")":
+                report(index, f"{API} is used other than as a plain call")
+            elif (holder := _closed_scope(code, index)) is not None:
+                report(index, f"{API} is called in a {holder} of the body, which cannot reach sysArgs")
+            else:
+                calls.append((first, index + 2))
+        elif (word in _RAW_CALLS and code.text(index + 1) == "(") or (word in _RAW_VARIABLES and _is_raw(code, index)):
+            findings.append(
+                finding(
+                    unit,
+                    code.tokens[index].start,
+                    "codegen.raw-block-variable",
+                    f"{kernel_name}: '{word}' is the block variable of the launch, which a super kernel does not set",
+                    hint="use AscendC::GetBlockNum() and AscendC::GetBlockIdx()",
+                )
+            )
+    return BlockNumUse(calls=tuple(calls), findings=tuple(findings))
+
+
+def _qualification(code: Structure, index: int, api: Collection[str]) -> tuple[int, bool]:
+    """Return where the qualified name begins and whether its qualifier is namespace AscendC (or nothing)."""
+    first, qualifiers = index, []
+    while code.text(first - 1) == "::":
+        first -= 1
+        if not code.is_name(first - 1):
+            break
+        first -= 1
+        qualifiers.append(code.text(first))
+    return first, first == index or (len(qualifiers) == 1 and qualifiers[0] in api)
+
+
+def _is_raw(code: Structure, index: int) -> bool:
+    """Tell whether the name is the built-in variable: neither a member nor a variable that the body declares before."""
+    word = code.text(index)
+    return code.text(index - 1) not in (".", "->", "::") and not any(
+        code.text(at) == word and code.is_name(at - 1) and code.text(at - 1) not in _BEFORE_VALUES for at in range(1, index + 1)
+    )
+
+
+def _closed_scope(code: Structure, index: int) -> str | None:
+    """Return what encloses token `index` and does not see the function's parameters, or None."""
+    for opening in range(index - 1, 0, -1):
+        if code.text(opening) != "{" or code.partner[opening] < index:
+            continue
+        at = opening - 1
+        while at > 0 and code.text(at) not in (";", "{", "}", ")", "]", "="):
+            at -= 1
+        if any(code.text(word) in _CLASS_KEYS for word in range(at + 1, opening)):
+            return "class"
+        captures = at
+        if code.text(captures) == ")":
+            captures = code.partner[captures] - 1
+        if code.text(captures) == "]" and not code.is_name(code.partner[captures] - 1):
+            first = code.partner[captures] + 1
+            if code.text(first) not in ("&", "=") or code.is_name(first + 1):
+                return "lambda without a capture default"
+    return None

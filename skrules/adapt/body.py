@@ -1,0 +1,218 @@
+"""The body of the SK function: the kernel's own text with what the rules of a super kernel change, token by token."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from skrules.adapt.blocknum import API, api_names, block_num_use
+from skrules.adapt.edits import Edit, apply, line_start
+from skrules.adapt.pipes import is_pipe_declaration, plan_pipes
+from skrules.adapt.scopes import FileScopes, read_scopes, spreading
+from skrules.adapt.structure import Structure, finding, structure, tokens_in
+from skrules.contract.model import SuperKernelDecision
+from skrules.findings import Finding, Severity
+from skrules.source.model import CoreType, Kernel, SourceUnit
+from skrules.source.tokens import directive_name
+
+TASK_MACROS = frozenset({"KERNEL_TASK_TYPE", "KERNEL_TASK_TYPE_DEFAULT"})
+_DESTROYERS = frozenset({"Destroy", "DestroyWithoutPipeAll"})
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFacts:
+    """What the bodies of one file need to know of the rest of it.
+
+    `pipe_owners` and `pipe_destroyers` name declarations and macros that hold, or may destroy, a TPipe.
+    """
+
+    unit: SourceUnit
+    scopes: FileScopes
+    api: frozenset[str]
+    own_block_num: bool
+    pipe_owners: frozenset[str]
+    pipe_destroyers: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkBody:
+    """`inner` is what stands between the braces, `words` the identifiers of the original body."""
+
+    inner: str
+    uses_sys_args: bool
+    words: frozenset[str]
+    findings: tuple[Finding, ...]
+
+
+def read_facts(unit: SourceUnit) -> FileFacts:
+    """Read once what all kernels of a file share."""
+    scopes = read_scopes(unit)
+    code = scopes.code
+    owners: set[str] = set()
+    destroyers: set[str] = set()
+    kernels = {kernel.body.start for kernel in unit.kernels}
+    for declaration in scopes.declarations:
+        indices = range(declaration.first, declaration.last + 1)
+        if any(code.text(index) == "{" and code.tokens[index].start in kernels for index in indices):
+            continue
+        if any(is_pipe_declaration(code, index) for index in indices):
+            owners.update(declaration.names)
+        if any(code.text(index) in _DESTROYERS and code.text(index + 1) == "(" for index in indices):
+            destroyers.update(declaration.names)
+    for token in code.tokens:
+        if directive_name(token.text) == "define" and _DESTROYERS & set(_WORD.findall(token.text)):
+            destroyers.update(_WORD.findall(token.text)[1:2])
+    own = any(
+        code.text(index) == API and code.text(index + 1) == "(" and scopes.outside[index] and code.text(index - 1) != "::"
+        for index in range(len(code.tokens))
+        if not any(kernel.body.start <= code.tokens[index].start < kernel.body.end for kernel in unit.kernels)
+    )
+    return FileFacts(
+        unit=unit,
+        scopes=scopes,
+        api=api_names(code),
+        own_block_num=own,
+        pipe_owners=spreading(scopes, owners, unit.kernels) if owners else frozenset(),
+        pipe_destroyers=spreading(scopes, destroyers, unit.kernels) if destroyers else frozenset(),
+    )
+
+
+def rewrite_body(facts: FileFacts, kernel: Kernel, decision: SuperKernelDecision, sys_args: str) -> SkBody:
+    """Return the body of the twin. `sys_args` is the name of the system arguments there.
+
+    Whatever cannot be rewritten for sure is a blocker among the findings; the text is of no use then.
+    """
+    unit = facts.unit
+    code = structure(tokens_in(unit, kernel.body))
+    words = frozenset(_WORD.findall(" ".join(token.text for token in code.tokens)))
+    use = block_num_use(
+        unit, kernel.name, code, facts.api, own_function=facts.own_block_num, accepted=decision.helper_block_num == "accept"
+    )
+    rewrites = bool(use.calls) and decision.with_sys_args != "never"
+    edits = [*_task_macro_edits(unit.text, code)]
+    findings = [*use.findings, *_statics(unit, kernel, code)]
+    if rewrites:
+        edits += use.edits(code, sys_args)
+        findings += _mix_warning(unit, kernel, code, use.calls[0][0])
+    elif use.calls:
+        findings.append(
+            finding(
+                unit,
+                code.tokens[use.calls[0][0]].start,
+                "codegen.sys-args-never",
+                f"{kernel.name}: {API} is left as it is and tells the block number of the super kernel",
+                severity=Severity.WARNING,
+                hint="the contract says sk.with_sys_args: never",
+            )
+        )
+    pipes = plan_pipes(code, unit.text, unit.newline, natural=_natural(facts, words))
+    edits += pipes.edits
+    findings += _pipe_findings(facts, kernel, code, words, pipes.left)
+    return SkBody(
+        inner=_inner(unit, kernel, edits),
+        uses_sys_args=decision.with_sys_args == "always" or rewrites,
+        words=words,
+        findings=tuple(findings),
+    )
+
+
+def task_types(code: Structure) -> frozenset[str]:
+    """Return the kernel types that task macros of a body name, e.g. `KERNEL_TYPE_AIV_ONLY`."""
+    found = set()
+    for index in range(len(code.tokens)):
+        if code.text(index) in TASK_MACROS and code.text(index + 1) == "(" and code.partner[index + 1] > 0:
+            found.add(code.text(code.partner[index + 1] - 1))
+    return frozenset(found)
+
+
+def _natural(facts: FileFacts, words: Collection[str]) -> str:
+    """Return why all TPipes of a body must keep their natural destruction, or ""."""
+    if helpers := sorted(facts.pipe_destroyers.intersection(words)):
+        return f"'{helpers[0]}' may destroy it"
+    if owners := sorted(facts.pipe_owners.intersection(words)):
+        return f"'{owners[0]}' has a TPipe of its own"
+    return ""
+
+
+def _inner(unit: SourceUnit, kernel: Kernel, edits: list[Edit]) -> str:
+    """Return the edited text between the braces: whole lines, without the empty rest of the brace's own line."""
+    inner = apply(unit.text, edits, kernel.body.start + 1, kernel.body.end - 1)
+    if "\n" not in inner and "\r" not in inner:
+        return f"    {inner.strip()}{unit.newline}" if inner.strip() else ""
+    inner = re.sub(r"\A[ \t]*(?:\r\n?|\n)", "", inner)
+    inner = re.sub(r"[ \t]+\Z", "", inner)
+    return inner if not inner or inner[-1] in "\r\n" else inner + unit.newline
+
+
+def _task_macro_edits(text: str, code: Structure) -> list[Edit]:
+    edits = []
+    for index in range(len(code.tokens)):
+        if code.text(index) not in TASK_MACROS or not code.is_name(index) or code.text(index + 1) != "(":
+            continue
+        last = code.partner[index + 1]
+        if last < 0:
+            continue
+        start, end = code.tokens[index].start, code.tokens[last].end
+        # After `if (...)` or `else` the semicolon is the statement that must stay.
+        if code.text(last + 1) == ";" and (code.text(index - 1) in ("{", "}", ";") or code.is_directive(index - 1)):
+            end = code.tokens[last + 1].end
+        begin = line_start(text, start)
+        rest = re.compile(r"[ \t]*(?:\r\n?|\n)").match(text, end)
+        if rest and not text[begin:start].strip(" \t"):
+            start, end = begin, rest.end()
+        edits.append(Edit(start=start, end=end, text=""))
+    return edits
+
+
+def _statics(unit: SourceUnit, kernel: Kernel, code: Structure) -> list[Finding]:
+    return [
+        finding(
+            unit,
+            code.tokens[index].start,
+            "codegen.local-static",
+            f"{kernel.name}: a static variable of the body exists once per split of the SK function",
+            severity=Severity.WARNING,
+            hint="make it a local variable, or a constexpr",
+        )
+        for index in range(len(code.tokens))
+        if code.text(index) == "static" and not {code.text(index - 1), code.text(index + 1)} & {"constexpr", "const"}
+    ]
+
+
+def _mix_warning(unit: SourceUnit, kernel: Kernel, code: Structure, first: int) -> list[Finding]:
+    if kernel.type.core is not CoreType.MIX or (kernel.type.aic, kernel.type.aiv) != ("1", "2"):
+        return []
+    return [
+        finding(
+            unit,
+            code.tokens[first].start,
+            "codegen.block-num-in-mix",
+            f"{kernel.name}: in a 1:2 mix kernel a vector core sees twice the block number in sysArgs",
+            severity=Severity.WARNING,
+            hint="divide by two on vector cores, or pass the block number as a parameter",
+        )
+    ]
+
+
+def _pipe_findings(
+    facts: FileFacts, kernel: Kernel, code: Structure, words: Collection[str], left: tuple[tuple[int, str], ...]
+) -> list[Finding]:
+    places = [(code.tokens[index].start, reason) for index, reason in left]
+    if owners := facts.pipe_owners.intersection(words):
+        for index, token in enumerate(code.tokens):
+            if token.text in owners and code.is_name(index):
+                places.append((token.start, f"'{token.text}' has a TPipe of its own"))
+                break
+    return [
+        finding(
+            facts.unit,
+            offset,
+            "codegen.tpipe-not-local",
+            f"{kernel.name}: a TPipe keeps its natural destruction, a barrier more in a super kernel: {reason}",
+            severity=Severity.WARNING,
+            hint="declare the TPipe in the kernel body and pass its address",
+        )
+        for offset, reason in dict(reversed(places)).items()
+    ]

@@ -1,0 +1,36 @@
+"""Names for generated declarations that collide with nothing in the user's file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from skrules.source.model import SourceUnit, TokenKind
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def camel(name: str) -> str:
+    """Return `AddCustom` for `add_custom`; letters inside of a word keep their case."""
+    joined = "".join(piece[:1].upper() + piece[1:] for piece in name.split("_"))
+    return joined if joined[:1].isalpha() else f"K{joined}"
+
+
+def words_of(unit: SourceUnit) -> frozenset[str]:
+    """Return every identifier of the file, those in directives included: a macro of that name would rewrite ours."""
+    words: set[str] = set()
+    for token in unit.tokens:
+        if token.kind is TokenKind.IDENTIFIER:
+            words.add(token.text)
+        elif token.kind is TokenKind.DIRECTIVE:
+            words.update(_WORD.findall(token.text))
+    return frozenset(words)
+
+
+def free_name(wanted: str, taken: Collection[str]) -> str:
+    """Return `wanted`, or `wanted_2`, `wanted_3`, ... where it is taken. The same file gives the same name each time."""
+    name, count = wanted, 1
+    while name in taken:
+        count += 1
+        name = f"{wanted}_{count}"
+    return name

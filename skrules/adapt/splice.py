@@ -1,0 +1,137 @@
+"""Where generated text goes into the user's file. The original bytes stay; fragments stand between them, as whole lines."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+
+from skrules.adapt.scopes import Scope, scopes_at
+from skrules.adapt.structure import Branch, Structure
+from skrules.source.model import Kernel, SourceUnit, Span, TokenKind
+from skrules.source.tokens import directive_name
+
+INCLUDE = '#include "kernel_operator.h"  // added by skrules'
+_HEADER = re.compile(r'#\s*include\s*[<"](?:[^>"]*/)?kernel_operator\.h[>"]')
+_REST_OF_LINE = re.compile(r"[ \t]*(?://[^\r\n\\]*|/\*[^\r\n]*?\*/[ \t]*)?(?:\r\n?|\n)")
+_LINE_END = re.compile(r"\r\n?|\n")
+_ALWAYS = re.compile(r"#\s*(?:ifdef\s+__cplusplus|if\s+defined\s*\(?\s*__cplusplus\s*\)?)\s*\Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fragment:
+    """Text that takes the place of `span`, which is empty for an insertion. It begins a line and ends one."""
+
+    span: Span
+    text: str
+
+
+def after_kernel(unit: SourceUnit, kernel: Kernel) -> int:
+    """Return where the block of a kernel goes: after its line if only a comment follows the brace there, else after the brace."""
+    rest = _REST_OF_LINE.match(unit.text, kernel.span.end)
+    return rest.end() if rest else kernel.span.end
+
+
+def around(code: Structure, kernel: Kernel) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+    """Return the lines that leave and enter `extern "C"` around the kernel's block, and why that cannot be done, or "".
+
+    The block itself stands in the kernel's namespace.
+    """
+    scopes = scopes_at(code, kernel.span.start)
+    if any(scope.kind == "other" for scope in scopes):
+        return (), (), "the kernel is not at namespace scope"
+    first = next((index for index, scope in enumerate(scopes) if scope.kind == "extern-c"), None)
+    if first is None:
+        return (), (), ""
+    inner = scopes[first:]
+    here = _branches_at(code, kernel.span.start)
+    for scope in inner:
+        if any(branch not in here and not _is_always(branch.lines) for branch in scope.branches):
+            return (), (), f"'{scope.head} {{' is opened under an #if that does not enclose the kernel"
+    spaces = [scope for scope in inner if scope.kind == "namespace"]
+    leave = [f"}}  // {scope.head}" for scope in reversed(inner)] + [_opening(scope) for scope in spaces]
+    enter = [f"}}  // {scope.head}" for scope in reversed(spaces)] + [_opening(scope) for scope in inner]
+    return tuple(leave), tuple(enter), ""
+
+
+def include_fragment(unit: SourceUnit, code: Structure, kernels: tuple[Kernel, ...]) -> Fragment | None:
+    """Return the include of the device API, None where the file has it in front of `kernels` under no condition of its own."""
+    first = min(kernel.span.start for kernel in kernels)
+    common = set(_branches_at(code, kernels[0].span.start))
+    for kernel in kernels:
+        common &= set(_branches_at(code, kernel.span.start))
+    place = -1
+    for index, token in enumerate(code.tokens):
+        if token.start >= first:
+            break
+        if directive_name(token.text) != "include" or not set(code.branches[index]) <= common:
+            continue
+        if _HEADER.match(token.text):
+            return None
+        if not scopes_at(code, token.start):
+            place = token.end
+    if place < 0:
+        start = next(token.start for token in unit.tokens if token.kind not in (TokenKind.BLANK, TokenKind.COMMENT))
+        place = max(unit.text.rfind("\n", 0, start), unit.text.rfind("\r", 0, start)) + 1
+        if place == 0 and unit.text.startswith("\xef\xbb\xbf"):
+            place = 3
+    else:
+        end = _LINE_END.search(unit.text, place)
+        place = end.end() if end else len(unit.text)
+    return Fragment(span=Span(start=place, end=place), text=INCLUDE + unit.newline)
+
+
+def splice(unit: SourceUnit, fragments: tuple[Fragment, ...], *, generated: str | None) -> str:
+    """Return the file with its fragments.
+
+    With `generated`, the name of the file that is written, `#line` directives say for every line whether it is the user's
+    (`unit.path`) or generated.
+    """
+    pieces: list[str] = []
+    at = 0
+    lines = 1  # of the result so far
+    bom = 3 if unit.text.startswith("\xef\xbb\xbf") else 0
+
+    def add(text: str) -> None:
+        nonlocal lines
+        pieces.append(text)
+        lines += len(_LINE_END.findall(text))
+
+    def mark(line: int, name: str) -> None:
+        quoted = name.replace("\\", "\\\\").replace('"', '\\"').encode("utf-8").decode("latin-1")
+        add(f'#line {line} "{quoted}"{unit.newline}')
+
+    if generated is not None:
+        add(unit.text[:bom])
+        at = bom
+        mark(1, unit.path)
+    for fragment in sorted(fragments, key=lambda fragment: (fragment.span.start, fragment.span.end)):
+        add(unit.text[at : fragment.span.start])
+        at = fragment.span.end
+        if generated is None:
+            add(fragment.text)
+            continue
+        text = fragment.text
+        if not pieces[-1].endswith(("\n", "\r")) and pieces[-1] != "\xef\xbb\xbf":
+            opening = _LINE_END.match(text)
+            assert opening is not None  # a fragment inside of a line begins with a line end
+            add(opening.group())
+            text = text[opening.end() :]
+        mark(lines + 1, generated)
+        add(text)
+        mark(len(_LINE_END.findall(unit.text, 0, at)) + 1, unit.path)
+    add(unit.text[at:])
+    return "".join(pieces)
+
+
+def _branches_at(code: Structure, offset: int) -> tuple[Branch, ...]:
+    index = bisect_left(code.tokens, offset, key=lambda token: token.start)
+    return code.branches[index] if index < len(code.tokens) else ()
+
+
+def _is_always(lines: tuple[str, ...]) -> bool:
+    return len(lines) == 1 and bool(_ALWAYS.match(lines[0].strip()))
+
+
+def _opening(scope: Scope) -> str:
+    return f"{scope.head} {{"
