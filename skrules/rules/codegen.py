@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from skrules.adapt import AdaptedSource, adapt
 from skrules.binding.descriptor import render_descriptor
 from skrules.binding.launcher import render_launchers
-from skrules.contract.check import resolve
+from skrules.contract.check import resolve_units
 from skrules.contract.load import load
 from skrules.contract.model import Contract
 from skrules.engine.action import Action
@@ -95,12 +95,11 @@ def generate(name: str, units: Sequence[SourceUnit], contract: Contract | None, 
 
     Raises NeedsHuman with every finding of every source when one of them stops the operator.
     """
-    results = [_adapt(unit, share) for unit, share in zip(units, share_contract(units, contract), strict=True)]
-    findings = tuple(finding for _, found in results for finding in found)
+    adapted = [adapt(unit, resolution) for unit, resolution in zip(units, resolve_units(units, contract), strict=True)]
+    findings = tuple(dict.fromkeys(finding for source in adapted for finding in source.findings))
     if blockers(findings):
         raise needs_human(name, findings)
-    adapted = [source for source, _ in results]
-    entries = [entry for source in adapted for entry in source.entries]
+    entries = [entry.entry for source in adapted for entry in source.entries]
     texts = {}
     for source in adapted:
         path = source.unit.path
@@ -109,32 +108,15 @@ def generate(name: str, units: Sequence[SourceUnit], contract: Contract | None, 
     return OperatorText(
         adapted=texts,
         options={source.unit.path: _options(source) for source in adapted},
-        descriptor=render_descriptor(name, [entry.entry for entry in entries], {entry.entry.name: entry.sk_type for entry in entries}),
+        descriptor=render_descriptor(name, entries, {entry.name: entry.kernel.type for entry in entries}),
         findings=findings,
     )
 
 
-def share_contract(units: Sequence[SourceUnit], contract: Contract | None) -> list[Contract | None]:
-    """Give each unit the contract entries of its kernels; an entry that no unit has goes to the first, which reports it."""
-    if contract is None or len(units) == 1:
-        return [contract] * len(units)
-    names = [{kernel.name for kernel in unit.kernels} for unit in units]
-    owners = [next((i for i, known in enumerate(names) if entry.kernel_name in known), 0) for entry in contract.entries]
-    return [
-        replace(contract, entries=tuple(entry for entry, owner in zip(contract.entries, owners, strict=True) if owner == i))
-        for i in range(len(units))
-    ]
-
-
-def _adapt(unit: SourceUnit, contract: Contract | None) -> tuple[AdaptedSource, tuple[Finding, ...]]:
-    resolution = resolve(unit, contract)
-    adapted = adapt(unit, resolution)
-    # Each room reports its own; what two of them say of one place is said once.
-    return adapted, tuple(dict.fromkeys((*unit.findings, *resolution.findings, *adapted.findings)))
-
-
 def _options(source: AdaptedSource) -> str:
-    words = dict.fromkeys(word for entry in source.entries for word in (*entry.entry.contract.defines, *entry.entry.contract.options))
+    words = dict.fromkeys(
+        word for entry in source.entries for word in (*entry.entry.contract.defines, *entry.entry.contract.options)
+    )
     return "".join(f"{_quote(word)}\n" for word in words)
 
 

@@ -44,7 +44,12 @@ OPERATOR = Rule(
     doc="An AscendC operator: kernels that are adapted to SuperKernel, bound to Python and compiled once per arch.",
     attributes=(
         _NAME,
-        Attribute(name="srcs", kind="files", required=True, doc="Sources with `__global__` kernels (.asc, .cpp), relative to the package."),
+        Attribute(
+            name="srcs",
+            kind="files",
+            required=True,
+            doc="Sources with `__global__` kernels (.asc, .cpp), relative to the package.",
+        ),
         Attribute(name="contract", kind="file", doc="The operator's contract, YAML or JSON."),
         Attribute(name="archs", kind="strings", required=True, doc="Archs the operator is written for, e.g. dav-2201."),
         _DEPS,
@@ -135,7 +140,9 @@ def _declare(rule: Rule, root: Path, package: str, shown: str, targets: dict[str
         if missing:
             raise UsageError(f"{rule.name}() needs {', '.join(missing)}", at=at)
         values = {
-            name: _CHECKS[attributes[name].kind](name, value, root, package, at) for name, value in given.items() if value is not None
+            name: _CHECKS[attributes[name].kind](name, value, root, package, at)
+            for name, value in given.items()
+            if value is not None
         }
         target = Target(rule=rule.name, label=Label(package=package, name=values["name"]), at=at, attributes=values)
         if target.label.name in targets:
@@ -153,7 +160,11 @@ def _check_name(name: str, value: object, _root: Path, _package: str, at: Locati
 
 def _check_strings(name: str, value: object, _root: Path, _package: str, at: Location) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, list | tuple):
-        raise UsageError(f"{name} must be a list of strings, not {value!r}", at=at, hint=f"{name}=[{value!r}]" if isinstance(value, str) else "")
+        raise UsageError(
+            f"{name} must be a list of strings, not {value!r}",
+            at=at,
+            hint=f"{name}=[{value!r}]" if isinstance(value, str) else "",
+        )
     for item in value:
         if not isinstance(item, str) or not item:
             raise UsageError(f"{name} holds {item!r}, which is not a string", at=at)
@@ -168,9 +179,15 @@ def _check_file(name: str, value: object, root: Path, package: str, at: Location
         raise UsageError(f"{name} must be the name of a file, not {value!r}", at=at)
     path = Path(package) / value
     if Path(value).is_absolute() or ".." in Path(value).parts:
-        raise UsageError(f"{name}: '{value}' must lie inside the package", at=at, hint="declare shared files as headers() of their own package")
+        raise UsageError(
+            f"{name}: '{value}' must lie inside the package", at=at, hint="declare shared files as headers() of their own package"
+        )
     if not (root / path).is_file():
-        beside = sorted(entry.name for entry in (root / path).parent.glob("*") if entry.is_file()) if (root / path).parent.is_dir() else []
+        beside = (
+            sorted(entry.name for entry in (root / path).parent.glob("*") if entry.is_file())
+            if (root / path).parent.is_dir()
+            else []
+        )
         raise UsageError(f"{name}: there is no file '{path.as_posix()}'", at=at, hint=did_you_mean(Path(value).name, beside))
     return path.as_posix()
 

@@ -66,7 +66,9 @@ def _compile(target: Target, generated: Generated, arch: Arch, context: Context)
     folder = f"{context.build}/obj/{arch.name}/{target.label.package}/{target.label.name}"
     actions = []
     for source in generated.sources:
-        stem = source.adapted.removeprefix(f"{context.build}/gen/{target.label.package}/{target.label.name}/").removesuffix(".asc")
+        stem = source.adapted.removeprefix(f"{context.build}/gen/{target.label.package}/{target.label.name}/").removesuffix(
+            ".asc"
+        )
         output, depfile = f"{folder}/{stem}.o", f"{folder}/{stem}.d"
         request = CompileKernel(
             source=source.adapted,

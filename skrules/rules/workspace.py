@@ -29,7 +29,9 @@ def find_packages(root: Path, folders: Sequence[str]) -> tuple[str, ...]:
     found: set[str] = set()
     for folder in folders:
         if not (root / folder).is_dir():
-            raise UsageError(f"the workspace has no folder '{folder}'", hint="name the folders of your operators: Workspace(packages=['ops'])")
+            raise UsageError(
+                f"the workspace has no folder '{folder}'", hint="name the folders of your operators: Workspace(packages=['ops'])"
+            )
         for here, below, files in os.walk(root / folder, followlinks=False):
             below[:] = sorted(name for name in below if not name.startswith((".", "__")))
             if FILE_NAME in files:
@@ -90,10 +92,14 @@ def _load_dependencies(
                 read_once(label.package)
             if label not in targets:
                 known = [str(each) for each in targets]
-                raise UsageError(f"{target.label} depends on {label}, which does not exist", at=target.at, hint=did_you_mean(str(label), known))
+                raise UsageError(
+                    f"{target.label} depends on {label}, which does not exist", at=target.at, hint=did_you_mean(str(label), known)
+                )
             if targets[label].rule != "headers":
                 raise UsageError(
-                    f"{target.label} depends on {label}, which is an operator", at=target.at, hint="move shared files into a headers() target"
+                    f"{target.label} depends on {label}, which is an operator",
+                    at=target.at,
+                    hint="move shared files into a headers() target",
                 )
             pending.append(targets[label])
 

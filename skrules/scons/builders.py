@@ -14,9 +14,9 @@ from SCons.Script import Action as SConsAction
 from SCons.Script import Builder, Scanner
 
 from skrules.engine.action import Action
+from skrules.engine.depfile import workspace_headers
 from skrules.errors import SkrulesError
 from skrules.scons import _private
-from skrules.engine.depfile import workspace_headers
 
 
 class Runner:
@@ -92,13 +92,17 @@ class Runner:
             self._print(text if text.endswith("\n") else text + "\n", sys.stderr)
         if done.returncode:
             how = f"exit status {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
-            raise _CommandFailed(f"{action.label} {action.arch}: {action.mnemonic} {action.what} failed ({how})", status=done.returncode)
+            raise _CommandFailed(
+                f"{action.label} {action.arch}: {action.mnemonic} {action.what} failed ({how})", status=done.returncode
+            )
 
     def _failure(self, action: Action, target: Any, status: int) -> Exception:
         with self._lock:
             self.failed.append(action)
         where = f"{action.label} {action.arch}".rstrip()
-        return SCons.Errors.BuildError(node=target[0], errstr=f"{where}: {action.mnemonic} failed", status=status, exitstatus=status)  # type: ignore[no-any-return]
+        return SCons.Errors.BuildError(
+            node=target[0], errstr=f"{where}: {action.mnemonic} failed", status=status, exitstatus=status
+        )  # type: ignore[no-any-return]
 
     def _scan(self, node: Any, env: Any, path: Any) -> list[Any]:  # noqa: ARG002
         action: Action = env["SKRULES_ACTION"]

@@ -101,7 +101,14 @@ def _wanted(request: Request, graph: Graph) -> list[str]:
 
 
 def _help() -> str:
-    lines = ["", "  scons [VERB] [LABEL ...] [NAME=VALUE ...]", "", "Labels: ops/add_custom, //ops/..., none for all operators.", "", "Verbs:"]
+    lines = [
+        "",
+        "  scons [VERB] [LABEL ...] [NAME=VALUE ...]",
+        "",
+        "Labels: ops/add_custom, //ops/..., none for all operators.",
+        "",
+        "Verbs:",
+    ]
     lines += [f"  {name:<12}{doc}" for name, doc in {"": "build the operators", **VERBS}.items()]
     lines += ["", "Variables:"]
     lines += [f"  {variable.name + '=' + variable.default:<16}{variable.doc}" for variable in VARIABLES]

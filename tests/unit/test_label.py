@@ -41,7 +41,9 @@ def test_a_pattern_is_plain_data():
     assert parse_pattern("ops/...") == Pattern(package="ops", recursive=True)
 
 
-@pytest.mark.parametrize("text", ["", "/", "//", "/abs/path", "../up", "ops/../x", "ops//x", "ops/add:", "ops/add:a b", "ops/...:x", "a:b:c", "ops/*"])
+@pytest.mark.parametrize(
+    "text", ["", "/", "//", "/abs/path", "../up", "ops/../x", "ops//x", "ops/add:", "ops/add:a b", "ops/...:x", "a:b:c", "ops/*"]
+)
 def test_what_is_no_label(text):
     with pytest.raises(UsageError) as caught:
         parse_pattern(text)

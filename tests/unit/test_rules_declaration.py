@@ -81,7 +81,11 @@ def test_a_label_reads_its_package_and_its_dependencies_only(root):
 
 @pytest.mark.parametrize(
     ("deps", "part"),
-    [('["//ops/comon"]', "did you mean '//ops/common'?"), ('["//ops/mul"]', "which is an operator"), ('["//elsewhere"]', "does not exist")],
+    [
+        ('["//ops/comon"]', "did you mean '//ops/common'?"),
+        ('["//ops/mul"]', "which is an operator"),
+        ('["//elsewhere"]', "does not exist"),
+    ],
 )
 def test_dependencies_exist_and_are_headers(root, deps, part):
     (root / "ops/add/SConscript").write_text(f'operator(name="add", srcs=["add.asc"], archs=["a"], deps={deps})')
