@@ -151,7 +151,7 @@ def load_archs(path: Path) -> ArchTable:
     In particular a fact that names no source, or a source that the table does not list, is an error.
     """
     try:
-        root = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        root = yaml.compose(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except OSError as error:
         raise ToolchainError(f"cannot read the arch table {path}: {error.strerror}") from error
     except yaml.YAMLError as error:

@@ -9,6 +9,7 @@ Public sources of the command lines, all in asc-devkit (https://github.com/mirro
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,6 +57,10 @@ class BishengToolchain:
 
     def key(self) -> Mapping[str, str]:
         """Contents of the compiler and the version of its CANN; the toolkit's headers are as fixed as its version."""
+        return self._key
+
+    @functools.cached_property
+    def _key(self) -> Mapping[str, str]:
         return {
             "toolchain": "bisheng",
             "compiler": digest_large(self.program, cache.Cache(cache.root(self.environ))),

@@ -32,7 +32,10 @@ def find_compiler(environ: Mapping[str, str]) -> Compiler:
     Raises ToolchainError when there is none. A `$CXX` that does not run is an error too, not a reason to look elsewhere.
     """
     path = environ.get("PATH") or os.defpath
-    chosen = tuple(shlex.split(environ.get("CXX", "")))
+    try:
+        chosen = tuple(shlex.split(environ.get("CXX", "")))
+    except ValueError as error:
+        raise ToolchainError(f"CXX is set to {environ['CXX']!r}, which is no command: {error}") from error
     for words in [chosen] if chosen else [(name,) for name in _NAMES]:
         resolved = tuple(word if word.startswith("-") else shutil.which(word, path=path) or word for word in words)
         compiler = _ask(resolved, path)

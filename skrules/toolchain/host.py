@@ -47,6 +47,10 @@ class HostToolchain:
 
     def key(self) -> Mapping[str, str]:
         """Identity of compiler and CPU flags, and digests of the emulation's headers and of the driver's own code."""
+        return self._key
+
+    @functools.cached_property
+    def _key(self) -> Mapping[str, str]:
         with tempfile.TemporaryDirectory() as scratch:
             archs = digest_tree(arch_include(cache.Cache(cache.root(self.environ)), Path(scratch)), ("**/*.h",))
         return {

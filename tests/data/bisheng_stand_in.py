@@ -17,7 +17,7 @@ from pathlib import Path
 
 ARCHS = ("dav-2201", "dav-3510")
 FLAGS = ("-c", "-shared", "-fPIC", "-MD", "-g", "--enable-simt", "--cce-auto-sync")
-PATTERNS = (r"-O[023]", r"-std=c\+\+(17|20)", r"--npu-arch=\S+", r"-D[A-Za-z_]\w*(=.*)?", r"-I.+", r"-L.+", r"-l\w+", r"-Wl,.+")
+PATTERNS = (r"-O[023]", r"-std=c\+\+(17|20)", r"--npu-arch=\S+", r"-D[A-Za-z_]\w*(=.*)?", r"-I.+", r"-L.+", r"-l\S+", r"-Wl,.+")
 SEPARATE = ("-x", "-o", "-iquote", "-MT", "-MF", "-include")
 SOURCES = (".asc", ".cpp")
 
