@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from skrules.findings import Finding
 
@@ -34,9 +35,8 @@ class TokenKind(enum.StrEnum):
     OTHER = "other"  # bytes that begin no C++ token
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """`text` is the exact bytes; `start` its offset. Positional, since a file has hundred thousands of them."""
+class Token(NamedTuple):
+    """`text` is the exact bytes; `start` its offset. A tuple and not a dataclass, since a file has hundred thousands."""
 
     kind: TokenKind
     text: str
@@ -101,8 +101,11 @@ class Kernel:
     `span` runs from the first token of the declaration (template head, `extern "C"`, attributes and qualifiers
     included) to the closing brace of the body; `body` from `{` to `}` inclusive; `parameter_span` from `(` to `)`.
     `namespaces` are the enclosing named namespaces, outermost first ("" for an anonymous one).
-    `conditions` are the texts of the `#if`-family directives that are open around the definition, outermost first.
+    `qualifiers` are all specifiers and attributes but `void` and `extern "C"`, in order, arguments included.
+    `conditions` are the texts of the `#if`-family directives that are open around the definition, outermost first; a
+    later branch follows the earlier ones of its group: "#if A / #else".
     `macro` names the function-like macro whose replacement list holds the definition, or "".
+    `line` and `column` are those of the `__global__`.
     """
 
     name: str
@@ -133,7 +136,8 @@ class Kernel:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceUnit:
     """A file that was read. `path` is how messages name it. `findings` has one for every `__global__` that did not
-    become a kernel. `tokens` concatenated give `text`; `text.encode("latin-1")` gives the file."""
+    become a kernel, and further ones for what in a kernel cannot be known. `tokens` concatenated give `text`;
+    `text.encode("latin-1")` gives the file."""
 
     path: str
     text: str

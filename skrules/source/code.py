@@ -1,0 +1,200 @@
+"""The tokens that mean something, with what readers of declarations ask about them all the time.
+
+`Code` drops blanks and comments from a token sequence and keeps directives. Indices into `Code` are what the readers of
+this room pass around; `Span`s of byte offsets are made from them at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from skrules.errors import Location
+from skrules.source.model import Span, Token, TokenKind
+from skrules.source.tokens import BRANCH_DIRECTIVES, IF_DIRECTIVES, directive_name, spelling
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_CLOSES = {")": "(", "]": "["}
+_ANGLES = frozenset({"<", "<<<"})
+_OPENING = frozenset({"(", "[", "{", "<", "<<<"})
+_BRACKETS = _OPENING | frozenset({")", "]", "}", ">", ";"})
+_INSIGNIFICANT = frozenset({TokenKind.BLANK, TokenKind.COMMENT})
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """`texts[i]` is the spelling of `tokens[i]` without line splices.
+
+    `pairs` maps the index of every matched bracket to its partner: `(` `)`, `[` `]`, `<` `>`, and `<<<` with the first `>` of
+    `>>>`. Angle brackets are matched as in a template argument list: none that a `;` or another bracket cuts off. Braces
+    are not in it, since `#if` branches need not balance them; an unclosed bracket is forgotten at the next `}`.
+    """
+
+    tokens: tuple[Token, ...]
+    texts: tuple[str, ...]
+    pairs: dict[int, int]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def text(self, index: int) -> str:
+        """Return the text at `index`, or "" outside the code."""
+        return self.texts[index] if 0 <= index < len(self.texts) else ""
+
+    def kind(self, index: int) -> TokenKind | None:
+        """Return the kind of the token at `index`, or None outside the code."""
+        return self.tokens[index].kind if 0 <= index < len(self.tokens) else None
+
+    def is_identifier(self, index: int) -> bool:
+        return self.kind(index) is TokenKind.IDENTIFIER
+
+    def is_directive(self, index: int) -> bool:
+        return self.kind(index) is TokenKind.DIRECTIVE
+
+    def span(self, first: int, last: int) -> Span:
+        """Return the bytes from token `first` to token `last`, both included."""
+        return Span(start=self.tokens[first].start, end=self.tokens[last].end)
+
+
+def code_of(tokens: Iterable[Token]) -> Code:
+    """Return the code in `tokens`. Linear in their number, whatever they are."""
+    kept = tuple(token for token in tokens if token.kind not in _INSIGNIFICANT)
+    texts = tuple(spelling(token) if "\\" in token.text else token.text for token in kept)
+    return Code(kept, texts, _match_brackets(kept, texts))
+
+
+class _Open:
+    """An open bracket, linked to the one around it, so that a `#else` can go back to the state at its `#if`."""
+
+    __slots__ = ("around", "index")
+
+    def __init__(self, index: int, around: _Open | None) -> None:
+        self.index = index
+        self.around = around
+
+
+def _match_brackets(tokens: tuple[Token, ...], texts: tuple[str, ...]) -> dict[int, int]:
+    pairs: dict[int, int] = {}
+    stack: _Open | None = None
+    groups: list[tuple[_Open | None, list[_Open | None]]] = []  # the state at `#if`, and that after the first branch
+
+    def pair(opening: int, closing: int) -> None:
+        pairs[closing] = opening
+        pairs.setdefault(opening, closing)  # closed once in every branch: the first counts
+
+    for index, text in enumerate(texts):
+        if text not in _BRACKETS:
+            if tokens[index].kind is TokenKind.DIRECTIVE:
+                stack = _at_directive(directive_name(text), stack, groups)
+            continue
+        if text in _OPENING:
+            stack = _Open(index, stack)
+            continue
+        if text == ">":
+            if stack is not None and _closes_angle(texts, stack.index, index):
+                pair(stack.index, index)
+                stack = stack.around
+            continue
+        if text == "}":
+            while stack is not None and texts[stack.index] != "{":
+                stack = stack.around
+            stack = stack.around if stack is not None else None
+            continue
+        while stack is not None and texts[stack.index] in _ANGLES:
+            stack = stack.around
+        if text != ";" and stack is not None and texts[stack.index] == _CLOSES[text]:
+            pair(stack.index, index)
+            stack = stack.around
+    return pairs
+
+
+def _closes_angle(texts: tuple[str, ...], opening: int, index: int) -> bool:
+    return texts[opening] == "<" or (texts[opening] == "<<<" and texts[index + 1 : index + 3] == (">", ">"))
+
+
+def _at_directive(name: str, stack: _Open | None, groups: list[tuple[_Open | None, list[_Open | None]]]) -> _Open | None:
+    if name in IF_DIRECTIVES:
+        groups.append((stack, []))
+    elif groups and (name in BRANCH_DIRECTIVES or name == "endif"):
+        before, after = groups[-1]
+        if not after:
+            after.append(stack)
+        if name == "endif":
+            groups.pop()
+            return after[0]
+        return before
+    return stack
+
+
+def join(code: Code, start: int, end: int) -> str:
+    """Return the tokens `start` to `end` (exclusive) as text with canonical blanks: the same for every layout."""
+    parts: list[str] = []
+    previous = ""
+    for index in range(start, end):
+        text = code.texts[index]
+        if code.is_directive(index):
+            continue
+        if previous and _apart(previous, text):
+            parts.append(" ")
+        parts.append(text)
+        previous = text
+    return "".join(parts)
+
+
+def _apart(left: str, right: str) -> bool:
+    if left == ",":
+        return True
+    word = right[0].isalnum() or right[0] in "_$\"'" or right[0] >= "\x80"
+    if left[-1].isalnum() or left[-1] in "_$\"'" or left[-1] >= "\x80":
+        # Operators other than the ones of declarators stand apart, as people write them.
+        return word or right not in {
+            "*",
+            "&",
+            "&&",
+            "(",
+            ")",
+            "[",
+            "]",
+            "<",
+            ">",
+            "::",
+            ",",
+            ".",
+            "->",
+            "...",
+            "{",
+            "}",
+            "++",
+            "--",
+        }
+    if left in {"::", "(", "[", "<", ".", "->", "~", "!", "{"}:
+        return False
+    if word:
+        return True
+    return (
+        right not in {")", "]", ">", "<", ",", "::", "*", "&", "&&", "(", "[", "{", "}", "...", ".", "->"} or left == right == "-"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Where the lines of a file begin. `at` counts lines and columns (bytes) from 1."""
+
+    path: str
+    starts: tuple[int, ...]
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Return line and column of a byte offset."""
+        line = bisect_right(self.starts, offset)
+        return line, offset - self.starts[line - 1] + 1
+
+    def at(self, offset: int) -> Location:
+        line, column = self.position(offset)
+        return Location(file=self.path, line=line, column=column)
+
+
+def lines_of(text: str, path: str) -> Lines:
+    """Return the lines of a text whose lines end in LF, CRLF or CR."""
+    return Lines(path, (0, *(match.end() for match in _LINE_END.finditer(text))))

@@ -1,0 +1,146 @@
+"""Conditional compilation: which `#if` groups a token sequence has, and how to walk it along one branch of each.
+
+Braces need not balance across branches (`if (a) {` in one, `if (b) {` in the other, one `}` after both), so whoever counts
+brackets follows one branch of every group.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from itertools import pairwise
+
+from skrules.source.code import Code
+from skrules.source.tokens import BRANCH_DIRECTIVES, IF_DIRECTIVES, directive_name
+
+_COMMENT = re.compile(r"//.*|/\*(?s:.*?)\*/")
+_BLANKS = re.compile(r"\s++")
+_NEVER = frozenset({"#if 0", "#if false", "#if (0)"})
+_ALWAYS = frozenset({"#if 1", "#if true", "#if (1)"})
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`#if` ... `#endif`. `marks` are the indices of its directives; an unclosed group ends with the code.
+
+    `first` and `last` are the branches (pairs of marks) to follow; a branch that is literally dead is never followed.
+    """
+
+    marks: tuple[int, ...]
+    first: tuple[int, int]
+    last: tuple[int, int]
+
+    @property
+    def start(self) -> int:
+        return self.marks[0]
+
+    @property
+    def end(self) -> int:
+        return self.marks[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """`groups` maps the index of every conditional directive to its group; `dead` are the ranges that `#if 0` hides."""
+
+    code: Code
+    groups: dict[int, Group]
+    dead: tuple[tuple[int, int], ...]
+    marks: tuple[int, ...]  # of all groups, in order
+    parents: tuple[int, ...]  # for each mark the mark that encloses its group, or -1
+
+    def open_at(self, index: int) -> tuple[str, ...]:
+        """Return the directives open at `index`, outermost first.
+
+        A later branch is written after the earlier ones of its group: `#if A / #else`.
+        """
+        place = bisect_left(self.marks, index) - 1
+        mark = self.marks[place] if place >= 0 else -1
+        texts: list[str] = []
+        while mark >= 0:
+            group = self.groups[mark]
+            if mark != group.end:
+                chain = group.marks[: bisect_right(group.marks, mark)]
+                texts.append(" / ".join(normalise(self.code.texts[each]) for each in chain))
+            mark = self.parents[bisect_left(self.marks, mark)]
+        return tuple(reversed(texts))
+
+    def is_dead(self, index: int) -> bool:
+        place = bisect_right(self.dead, (index, index)) - 1
+        return place >= 0 and self.dead[place][0] < index < self.dead[place][1]
+
+    def skip(self, index: int, *, last: bool = False) -> int:
+        """Return where a walk goes on that meets the conditional directive at `index` and follows one branch of it."""
+        group = self.groups[index]
+        start, _ = group.last if last else group.first
+        if index <= start:
+            return start + 1
+        return group.end + 1
+
+    def reaches_into(self, start: int, end: int, body: int) -> bool:
+        """Tell whether a group that began before `body` has a directive in the range `start` to `end` (exclusive)."""
+        marks = self.marks[bisect_left(self.marks, start) : bisect_left(self.marks, end)]
+        return any(self.groups[mark].start < body for mark in marks)
+
+    def crosses(self, start: int, end: int) -> bool:
+        """Tell whether a conditional directive stands in the range `start` to `end` (exclusive)."""
+        return bisect_left(self.marks, start) < bisect_left(self.marks, end)
+
+
+def normalise(directive: str) -> str:
+    """Return a directive without comments and surplus blanks: `#  if  A // x` becomes `#if A`."""
+    text = _BLANKS.sub(" ", _COMMENT.sub(" ", directive)).strip()
+    return "#" + text.removeprefix("#").lstrip()
+
+
+def conditions_of(code: Code) -> Conditions:
+    """Return the `#if` groups of `code`. An `#else` or `#endif` that belongs to no `#if` is passed over."""
+    open_groups: list[list[int]] = []
+    finished: list[list[int]] = []
+    marks: list[int] = []
+    parents: list[int] = []
+    for index in range(len(code)):
+        if not code.is_directive(index):
+            continue
+        name = directive_name(code.texts[index])
+        if name in IF_DIRECTIVES:
+            open_groups.append([index])
+        elif name in BRANCH_DIRECTIVES and open_groups:
+            open_groups[-1].append(index)
+        elif name == "endif" and open_groups:
+            open_groups[-1].append(index)
+            finished.append(open_groups.pop())
+            open_groups.append(finished[-1])
+        else:
+            continue
+        marks.append(index)
+        parents.append(open_groups[-2][-1] if len(open_groups) > 1 else -1)
+        if name == "endif":
+            open_groups.pop()
+    for group in open_groups:
+        group.append(len(code))
+    groups: dict[int, Group] = {}
+    dead: list[tuple[int, int]] = []
+    for indices in [*finished, *open_groups]:
+        branches = list(pairwise(indices))
+        gone = _dead_branches(normalise(code.texts[indices[0]]), branches)
+        alive = [branch for branch in branches if branch not in gone] or [(indices[-1], indices[-1])]
+        dead += gone
+        group_record = Group(tuple(indices), alive[0], alive[-1])
+        groups.update((mark, group_record) for mark in indices if mark < len(code))
+    return Conditions(code, groups, _outermost(dead), tuple(marks), tuple(parents))
+
+
+def _dead_branches(opening: str, branches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    if opening in _NEVER:
+        return branches[:1]
+    return branches[1:] if opening in _ALWAYS else []
+
+
+def _outermost(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    kept: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if not kept or start >= kept[-1][1]:
+            kept.append((start, end))
+    return tuple(kept)

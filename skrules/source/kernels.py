@@ -1,0 +1,245 @@
+"""Reads a file of AscendC code into kernel records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from skrules.findings import Finding, Severity
+from skrules.source.code import Code, Lines, code_of, join, lines_of
+from skrules.source.conditions import Conditions, conditions_of
+from skrules.source.declarations import Declaration, Unreadable, find_start, read_declaration
+from skrules.source.macros import Macro, macros_of, read_macro
+from skrules.source.model import CoreType, Kernel, KernelType, SourceUnit, Span, TemplateParameter
+from skrules.source.parameters import UnreadableParameter, read_parameters
+from skrules.source.scopes import Scope, close_brace, innermost, namespaces, scope_at
+from skrules.source.templates import is_list_macro, read_template_parameters
+from skrules.source.tokens import directive_name, tokenize
+from skrules.source.types import type_of_body, type_of_qualifiers
+
+GLOBAL = "__global__"
+
+
+def read(data: bytes, path: str, *, global_aliases: tuple[str, ...] = ()) -> SourceUnit:
+    """Read the kernels of a file. `path` is how messages name it; `global_aliases` are macros that stand for `__global__`.
+
+    Every `__global__` in code becomes a kernel, is a mere declaration, or becomes a finding. Never raises.
+    """
+    text = data.decode("latin-1")
+    tokens = tokenize(text)
+    lines = lines_of(text, path)
+    macros: Mapping[str, tuple[Macro, ...]] = {}
+    kernels: tuple[Kernel, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    if GLOBAL in text or any(alias in text for alias in global_aliases) or "\\" in text:
+        macros = macros_of(tokens)
+        aliases = frozenset({GLOBAL, *global_aliases, *_own_aliases(macros)})
+        reader = _Reader(lines=lines, aliases=aliases, macros=macros)
+        reader.read_code(code_of(tokens))
+        kernels, findings = reader.results()
+    return SourceUnit(path=path, text=text, tokens=tokens, kernels=kernels, findings=findings, newline=_newline(text))
+
+
+def _newline(text: str) -> str:
+    crlf = text.count("\r\n")
+    counts = {"\n": text.count("\n") - crlf, "\r\n": crlf, "\r": text.count("\r") - crlf}
+    return max(counts, key=lambda newline: counts[newline])
+
+
+def _own_aliases(macros: Mapping[str, tuple[Macro, ...]]) -> list[str]:
+    """Return the object-like macros of the file that are `__global__`, with nothing beside it but qualifiers."""
+    return [
+        name
+        for name, definitions in macros.items()
+        if all(macro.parameters is None and GLOBAL in macro.code.texts and "(" not in macro.code.texts for macro in definitions)
+    ]
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Collects kernels and findings of one file."""
+
+    lines: Lines
+    aliases: frozenset[str]
+    macros: Mapping[str, tuple[Macro, ...]]
+    kernels: list[Kernel] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def results(self) -> tuple[tuple[Kernel, ...], tuple[Finding, ...]]:
+        kernels = sorted(self.kernels, key=lambda kernel: kernel.name_span)
+        return tuple(kernels), tuple(sorted(self.findings, key=lambda finding: finding.at))
+
+    def report(self, rule: str, offset: int, message: str, hint: str = "") -> None:
+        self.findings.append(Finding(rule=rule, severity=Severity.BLOCKER, at=self.lines.at(offset), message=message, hint=hint))
+
+    def read_code(self, code: Code, macro: Macro | None = None) -> None:
+        """Walk over code once, keeping track of scopes, and read every declaration with a `__global__`."""
+        conditions = conditions_of(code)
+        scope: Scope | None = None
+        saved: dict[int, Scope | None] = {}  # by the start of a group: the scope before it
+        after: dict[int, Scope | None] = {}  # by the start of a group: the scope at the end of its first branch
+        ends: dict[int, int] = {}  # by the start of an extern "C" block: its last byte
+        blocks: dict[int, int] = {}  # by the kernel's place in the list: the start of its extern "C" block
+        index = lower = 0
+        while index < len(code):
+            text = code.texts[index]
+            if text == "{":
+                scope = scope_at(code, index, scope)
+            elif text == "}":
+                if scope is not None:
+                    ends[scope.start] = code.tokens[index].end
+                    scope = scope.parent
+            elif text in self.aliases and code.is_identifier(index):
+                first = len(self.kernels)
+                index = lower = self.read_at(code, conditions, index, lower, scope, macro)
+                block = innermost(scope, "extern-c", "extern-c++")
+                if len(self.kernels) > first and block is not None and block.kind == "extern-c":
+                    blocks[first] = block.start
+                continue
+            elif index in conditions.groups:
+                group = conditions.groups[index]
+                if index == group.start:
+                    saved[index] = scope
+                else:
+                    after.setdefault(group.start, scope)
+                    scope = after[group.start] if index == group.end else saved[group.start]
+                if conditions.is_dead(index + 1):
+                    index = next((mark for mark in group.marks if mark > index), len(code))
+                    continue
+            elif code.is_directive(index) and macro is None and directive_name(text) == "define":
+                self.read_define(code, index)
+            index += 1
+        for place, start in blocks.items():
+            kernel = self.kernels[place]
+            span = Span(start=code.tokens[start].start, end=ends.get(start, code.tokens[-1].end))
+            self.kernels[place] = replace(kernel, extern_c=kernel.extern_c or "block", extern_c_block=span)
+
+    def read_define(self, code: Code, index: int) -> None:
+        if not any(alias in code.texts[index] for alias in self.aliases):
+            return
+        macro = read_macro(code.tokens[index])
+        if macro is None or macro.name in self.aliases or macro.name == GLOBAL:
+            return
+        self.read_code(macro.code, macro)
+
+    def read_at(self, code: Code, conditions: Conditions, at: int, lower: int, scope: Scope | None, macro: Macro | None) -> int:
+        """Read the declaration around the `__global__` at `at`; return where the walk goes on."""
+        start = find_start(code, conditions, at, lower)
+        try:
+            found = read_declaration(code, conditions, start, self.macros)
+            if found.body < 0:
+                if code.text(found.end) in (";", "="):
+                    return max(found.end, at) + 1
+                raise Unreadable(at, "a parameter list without a body")
+            return self.read_definition(code, conditions, found, at, scope, macro)
+        except Unreadable as problem:
+            self.not_read(code, at, problem.reason, macro)
+            return max(problem.index, at + 1)
+        except UnreadableParameter as problem:
+            self.not_read(code, at, problem.reason, macro)
+            return at + 1
+
+    def not_read(self, code: Code, at: int, reason: str, macro: Macro | None) -> None:
+        within = f" in the macro '{macro.name}'" if macro else ""
+        self.report(
+            "source.kernel-not-read",
+            code.tokens[at].start,
+            f"the declaration with {code.texts[at]}{within} is not understood: {reason}",
+            "write the kernel as `__global__ <type> void name(<parameters>) { ... }`",
+        )
+
+    def read_definition(
+        self, code: Code, conditions: Conditions, found: Declaration, at: int, scope: Scope | None, macro: Macro | None
+    ) -> int:
+        """Add the kernel, or a finding, for a definition; return the index after it."""
+        closing = close_brace(code, conditions, found.body)
+        if closing < 0:
+            raise Unreadable(found.body, "the body is not closed")
+        name = found.name[1] - 1
+        reason = self.refusal(code, found, scope)
+        if reason:
+            self.not_read(code, at, reason, macro)
+            return closing + 1
+        names = code.texts[found.name[0] : found.name[1]]
+        if macro is not None and ("##" in names or (macro.parameters is not None and code.texts[name] in macro.parameters)):
+            self.report(
+                "source.macro-kernel",
+                code.tokens[at].start,
+                f"the macro '{macro.name}' defines a kernel whose name depends on its arguments: {''.join(names)}",
+                "write the kernel, or what it calls, outside of the macro",
+            )
+            return closing + 1
+        parameters = read_parameters(code, found.opening, conditions, self.macros)
+        has_conditions = found.has_conditions or conditions.reaches_into(found.body, closing, found.body)
+        if has_conditions:
+            self.report(
+                "source.conditional-signature",
+                code.tokens[name].start,
+                f"the signature of the kernel '{code.texts[name]}' is split by #if, so it has no single meaning",
+                "write one complete kernel in each branch",
+            )
+        line, column = self.lines.position(code.tokens[at].start)
+        self.kernels.append(
+            Kernel(
+                name=code.texts[name],
+                namespaces=(*namespaces(scope), *(part for part in names[:-1] if part != "::")),
+                qualifiers=tuple(found.qualifiers),
+                type=self.type_of(code, conditions, found, closing, macro),
+                parameters=parameters,
+                template_parameters=self.template_parameters(code, found),
+                specialisation=join(code, *found.specialisation),
+                extern_c="prefix" if found.extern_c else "",
+                macro=macro.name if macro else "",
+                conditions=conditions.open_at(found.start),
+                signature_has_conditions=has_conditions,
+                span=code.span(found.start, closing),
+                name_span=code.span(name, name),
+                parameter_span=code.span(found.opening, found.closing),
+                body=code.span(found.body, closing),
+                line=line,
+                column=column,
+            )
+        )
+        return closing + 1
+
+    def refusal(self, code: Code, found: Declaration, scope: Scope | None) -> str:
+        """Return why a complete definition is no kernel, or ""."""
+        if not found.returns_void:
+            return "a kernel returns void"
+        if "operator" in code.texts[found.name[0] : found.name[1]]:
+            return "an operator cannot be a kernel"
+        around = innermost(scope, "class", "block")
+        if around is not None:
+            line = self.lines.position(code.tokens[around.start].start)[0]
+            return f"it stands inside the {'class' if around.kind == 'class' else 'braces'} that begin on line {line}"
+        if len(found.template_heads) > 1:
+            return "it has more than one template head"
+        return ""
+
+    def type_of(self, code: Code, conditions: Conditions, found: Declaration, closing: int, macro: Macro | None) -> KernelType:
+        declared = type_of_qualifiers(found.qualifiers)
+        if declared.core is not CoreType.BARE:
+            return declared
+        by_body, index, reason = type_of_body(code, conditions, found.body, closing)
+        if reason:
+            self.report(
+                "source.kernel-type-ambiguous",
+                code.tokens[index].start,
+                reason + (f" (macro '{macro.name}')" if macro else ""),
+                "write __vector__, __cube__ or __mix__(c, v) in the signature instead of the task macro",
+            )
+        return by_body or declared
+
+    def template_parameters(self, code: Code, found: Declaration) -> tuple[TemplateParameter, ...] | None:
+        if not found.template_heads:
+            return None
+        opening, closing = found.template_heads[0]
+        parameters = read_template_parameters(code, opening, closing, self.macros)
+        for parameter in filter(is_list_macro, parameters):
+            self.report(
+                "source.template-list-macro",
+                code.tokens[opening].start,
+                f"'{parameter.declaration}' in the template head is a macro from another file: its parameters are not known",
+                "write the template parameters out, or define the macro in this file",
+            )
+        return parameters

@@ -1,0 +1,68 @@
+"""The type of a kernel: which cores run it, and where that is said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from skrules.source.code import Code, join
+from skrules.source.conditions import Conditions
+from skrules.source.model import CoreType, KernelType
+
+_MIX = re.compile(r"__mix__\((.*)\)\Z", re.DOTALL)
+_CORE_RATIO = re.compile(r"\[\[bisheng::core_ratio\((.*)\)\]\]\Z", re.DOTALL)
+_SIMPLE = {"__vector__": CoreType.VECTOR, "__cube__": CoreType.CUBE}
+
+# The kernel types of KERNEL_TASK_TYPE; the numbers are AIC and AIV cores of one block.
+# Source: CANN AscendC API reference, "Setting the kernel type".
+_TASK_TYPES = {
+    "KERNEL_TYPE_AIV_ONLY": KernelType(core=CoreType.VECTOR, source="task-macro"),
+    "KERNEL_TYPE_AIC_ONLY": KernelType(core=CoreType.CUBE, source="task-macro"),
+    "KERNEL_TYPE_MIX_AIV_1_0": KernelType(core=CoreType.VECTOR, source="task-macro"),
+    "KERNEL_TYPE_MIX_AIC_1_0": KernelType(core=CoreType.CUBE, source="task-macro"),
+    "KERNEL_TYPE_MIX_AIC_1_1": KernelType(core=CoreType.MIX, aic="1", aiv="1", source="task-macro"),
+    "KERNEL_TYPE_MIX_AIC_1_2": KernelType(core=CoreType.MIX, aic="1", aiv="2", source="task-macro"),
+}
+_TASK_MACROS = frozenset({"KERNEL_TASK_TYPE_DEFAULT", "KERNEL_TASK_TYPE"})
+
+
+def type_of_qualifiers(qualifiers: Iterable[str]) -> KernelType:
+    """Return the type that the qualifiers (as joined text) name; `BARE` or `NONE` when they name none."""
+    ratio = bare = None
+    for qualifier in qualifiers:
+        if qualifier in _SIMPLE:
+            return KernelType(core=_SIMPLE[qualifier], source="qualifier")
+        mix = _MIX.match(qualifier)
+        if mix:
+            return _mix(mix.group(1), "qualifier")
+        ratio = ratio or _CORE_RATIO.match(qualifier)
+        bare = bare or qualifier in ("__aicore__", "[aicore]")
+    if ratio:
+        return _mix(ratio.group(1), "core-ratio-attribute")
+    return KernelType(core=CoreType.BARE if bare else CoreType.NONE, source="qualifier" if bare else "")
+
+
+def _mix(arguments: str, source: str) -> KernelType:
+    aic, _, aiv = arguments.partition(",")
+    return KernelType(core=CoreType.MIX, aic=aic.strip(), aiv=aiv.strip(), source=source)
+
+
+def type_of_body(code: Code, conditions: Conditions, start: int, end: int) -> tuple[KernelType | None, int, str]:
+    """Return the type that the task macros between `start` and `end` set.
+
+    The result is (type, -1, "") or (None, -1, "") without such macros; (None, index, reason) when they do not agree.
+    """
+    found: KernelType | None = None
+    for index in range(start, end):
+        if code.texts[index] not in _TASK_MACROS or code.text(index + 1) != "(":
+            continue
+        closing = code.pairs.get(index + 1, index + 1)
+        name = code.text(closing - 1)
+        if name not in _TASK_TYPES:
+            return None, index, f"'{join(code, index, closing + 1)}' names no known kernel type"
+        if conditions.open_at(index) != conditions.open_at(start):
+            return None, index, f"'{join(code, index, closing + 1)}' sets the kernel type under a #if"
+        if found not in (None, _TASK_TYPES[name]):
+            return None, index, "the task macros of this kernel name different kernel types"
+        found = _TASK_TYPES[name]
+    return found, -1, ""
