@@ -138,10 +138,12 @@ class Problems:
 class Read:
     """A checked value. `value` is plain: scalars, lists of Read, or a mapping of canonical key to Read.
 
-    `at` is the place of the value, `key_at` of the key that holds it (equal to `at` in lists and at the top).
+    `at` is the place of the value, `key_at` of the key that holds it (equal to `at` in lists and at the top), `path` its
+    way from the top ("entries.add.inputs[0]").
     """
 
     value: Any
+    path: str
     at: Location
     key_at: Location
 
@@ -167,7 +169,7 @@ def read(node: Node, schema: Type, problems: Problems, where: str = "") -> Read 
 def _read(node: Node, schema: Type, problems: Problems, where: str, key_at: Location) -> Read | None:
     reader = _READERS[type(schema)]
     value = reader(node, schema, problems, where)
-    return None if value is _WRONG else Read(value=value, at=node.at, key_at=key_at)
+    return None if value is _WRONG else Read(value=value, path=where, at=node.at, key_at=key_at)
 
 
 class _Wrong:
@@ -275,8 +277,11 @@ def _read_map(node: Node, schema: MapOf, problems: Problems, where: str) -> Any:
     for key, child in node.value.items():
         if not re.fullmatch(schema.key.pattern, key):
             problems.add(f"'{key}' cannot name {schema.noun}: it must be {schema.key.what}", node.keys[key])
-        item = _read(child, schema.value, problems, f"{where}.{key}" if where else key, node.keys[key])
-        if item is not None:
+        path = f"{where}.{key}" if where else key
+        item = _read(child, schema.value, problems, path, node.keys[key])
+        if item is None:
+            problems.wrong.add(path)
+        else:
             result[key] = item
     return result
 

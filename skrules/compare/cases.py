@@ -1,0 +1,337 @@
+"""Cases: what an operator is run on. Read strictly from `cases.yaml` and checked against the operator's entries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skrules.compare import numbers
+from skrules.compare.case_keys import CASES
+from skrules.contract.ctype import scalar_dtype
+from skrules.contract.document import read_document
+from skrules.contract.dtypes import DTYPES
+from skrules.contract.entry import Entry, EntryParameter
+from skrules.contract.model import ParameterKind, Role
+from skrules.contract.schema import Problems, Read, read
+from skrules.errors import Location, did_you_mean
+
+_MAX_TENSOR_BYTES = 1 << 31
+_MAX_RANK = 32
+_SECTIONS: Mapping[ParameterKind, str] = {
+    ParameterKind.TENSOR: "tensors",
+    ParameterKind.SCALAR: "scalars",
+    ParameterKind.HOST_STRUCT: "structs",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerance:
+    """A value is right within atol + rtol * |reference|."""
+
+    rtol: float = 0.0
+    atol: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorCase:
+    """One tensor of a case. `fill` is random, zeros, ones, arange, constant or sentinel (a byte that differs between the
+    two runs); `low` and `high` bound random values, `high` excluded."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    fill: str = "random"
+    constant: float = 0
+    low: float = 0
+    high: float = 0
+
+    @property
+    def elements(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        return self.elements * DTYPES[self.dtype]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One run. `tensors` has None for a nullable tensor that is not given; `scalars` are values, `structs` bytes.
+
+    `blocks` 0: all cores. `tolerance` None: exact for whole numbers, `numbers.TOLERANCES` for others.
+    `partial`: the kernel need not write every element.
+    """
+
+    name: str
+    entry: str
+    blocks: int = 0
+    seed: int = 0
+    tolerance: Tolerance | None = None
+    partial: bool = False
+    tensors: Mapping[str, TensorCase | None]
+    scalars: Mapping[str, bool | int | float]
+    structs: Mapping[str, bytes]
+    at: Location
+
+
+def load_cases(data: bytes, path: str, entries: Sequence[Entry]) -> tuple[Case, ...]:
+    """Read a cases file for an operator with these entries; `path` names it in messages.
+
+    Raises UsageError (`DocumentErrors` when there are several): every error of the file at once.
+    """
+    problems = Problems()
+    root = read(read_document(path, data), CASES, problems)
+    assert root is not None  # the document is a mapping, and so is the schema
+    defaults = root.value.get("defaults")
+    items = root.value["cases"].value if "cases" in root.value else []
+    cases = [_Reader(item, entries, defaults, problems).case() for item in items]
+    first: dict[str, Read] = {}
+    for item in items:
+        name = item.value.get("name")
+        if name is not None and first.setdefault(name.value, name) is not name:
+            problems.add(f"a second case '{name.value}'", name.at, hint=f"the first is in line {first[name.value].at.line}")
+    problems.finish()
+    return tuple(case for case in cases if case is not None)
+
+
+def scalar_encoding(parameter: EntryParameter) -> str:
+    """Return the dtype of a scalar parameter, or "" when neither its type nor the contract tells."""
+    return parameter.dtype or scalar_dtype(parameter.c_type)
+
+
+class _Reader:
+    """Turns one checked item of the file into a Case."""
+
+    def __init__(self, item: Read, entries: Sequence[Entry], defaults: Read | None, problems: Problems) -> None:
+        self._item = item
+        self._entries = {entry.name: entry for entry in entries}
+        self._defaults = defaults
+        self._problems = problems
+        self._title = f"case '{item.value['name'].value}'" if "name" in item.value else "the case"
+
+    def case(self) -> Case | None:
+        entry = self._entry()
+        if entry is None:
+            return None
+        self._check_names(entry)
+        kinds = {kind: [each for each in entry.parameters if each.kind is kind] for kind in ParameterKind}
+        for parameter in kinds[ParameterKind.TENSOR_LIST]:
+            message = (
+                f"{self._title}: only the wrapper of '{entry.name}' knows how its tensor list '{parameter.name}' is laid out"
+            )
+            self._problems.add(message, self._item.at, hint="an entry without cases is reported as skipped")
+        given = self._given
+        structs = {each.name: self._struct(given("structs", each)) for each in kinds[ParameterKind.HOST_STRUCT]}
+        scalars = {each.name: self._scalar(given("scalars", each), each) for each in kinds[ParameterKind.SCALAR]}
+        tensors = {each.name: self._tensor(given("tensors", each), each) for each in kinds[ParameterKind.TENSOR]}
+        tolerance = self._setting("tolerance")
+        blocks = self._setting("block_dim")
+        return Case(
+            name=self._item.get("name", ""),
+            entry=entry.name,
+            blocks=blocks if blocks is not None else entry.contract.block_dim or 0,
+            seed=self._setting("seed") or 0,
+            tolerance=None if tolerance is None else Tolerance(**tolerance),
+            partial=self._item.get("partial", False),
+            tensors=tensors,
+            scalars=scalars,
+            structs=structs,
+            at=self._item.at,
+        )
+
+    def _setting(self, key: str) -> Any:
+        own = self._item.get(key)
+        return own if own is not None or self._defaults is None else self._defaults.get(key)
+
+    def _entry(self) -> Entry | None:
+        name = self._item.value.get("entry")
+        if name is not None and name.value in self._entries:
+            return self._entries[name.value]
+        if name is not None:
+            hint = did_you_mean(name.value, self._entries)
+            self._problems.add(f"there is no entry '{name.value}'", name.at, allowed=self._entries, hint=hint)
+        elif len(self._entries) != 1:
+            self._problems.add(f"{self._title} does not say which entry it runs", self._item.at, allowed=self._entries)
+        return next(iter(self._entries.values())) if name is None and len(self._entries) == 1 else None
+
+    def _check_names(self, entry: Entry) -> None:
+        """Every name in the case must be a parameter of its section."""
+        sections = {each.name: _SECTIONS.get(each.kind, "") for each in entry.parameters}
+        for section in _SECTIONS.values():
+            for name, item in self._item.value[section].value.items() if section in self._item.value else ():
+                known = [each for each, home in sections.items() if home == section]
+                if name not in sections:
+                    message = f"entry '{entry.name}' has no parameter '{name}'"
+                    self._problems.add(message, item.key_at, allowed=known, hint=did_you_mean(name, known))
+                elif sections[name] not in (section, ""):
+                    self._problems.add(f"'{name}' belongs under '{sections[name]}'", item.key_at)
+
+    def _given(self, section: str, parameter: EntryParameter) -> Read | None:
+        items = self._item.value[section].value if section in self._item.value else {}
+        if parameter.name not in items and not self._is_noted(section, parameter.name):
+            message = f"{self._title} does not give '{parameter.name}' under '{section}'"
+            self._problems.add(message, self._item.at, hint=self._example(parameter))
+        return items.get(parameter.name)
+
+    def _is_noted(self, section: str, name: str) -> bool:
+        """Whether an error already says what is wrong with it: a wrong value, or the wrong section."""
+        path = f"{self._item.path}.{section}"
+        elsewhere = any(name in self._item.value[other].value for other in _SECTIONS.values() if other in self._item.value)
+        return elsewhere or bool({path, f"{path}.{name}"} & self._problems.wrong)
+
+    @staticmethod
+    def _example(parameter: EntryParameter) -> str:
+        if parameter.kind is ParameterKind.SCALAR:
+            return f"scalars: {{{parameter.name}: 1}}"
+        if parameter.kind is ParameterKind.HOST_STRUCT:
+            return f"structs: {{{parameter.name}: [{{uint32: 1}}]}}"
+        return f"tensors: {{{parameter.name}: {{shape: [64], dtype: {parameter.dtype or 'float16'}}}}}"
+
+    def _struct(self, item: Read | None) -> bytes:
+        if item is None:
+            return b""
+        if not item.value:
+            self._problems.add("a struct has at least one byte", item.at)
+        data = bytearray()
+        widest = 1
+        for field in item.value:
+            if isinstance(field.value, int):
+                data.append(field.value)
+                continue
+            if len(field.value) != 1:
+                self._problems.add("a field is one type with its value", field.at, hint="{uint32: 128}")
+            for dtype, value in field.value.items():
+                size = DTYPES[dtype]
+                widest = max(widest, size)
+                data += bytes(-len(data) % size)
+                for element in value.value if isinstance(value.value, list) else [value]:
+                    data += self._encode(dtype, element)
+        return bytes(data + bytes(-len(data) % widest))
+
+    def _encode(self, dtype: str, item: Read) -> bytes:
+        try:
+            return numbers.encode(dtype, item.value)
+        except ValueError as error:
+            self._problems.add(f"{_spell(item.value)} does not fit: {error}", item.at)
+            return b""
+
+    def _scalar(self, item: Read | None, parameter: EntryParameter) -> bool | int | float:
+        dtype = scalar_encoding(parameter)
+        if item is None:
+            return 0
+        if dtype not in numbers.COMPARABLE:
+            message = f"how a {parameter.c_type} is encoded is not known, so '{parameter.name}' cannot be given"
+            hint = f"in the contract: parameters: {{{parameter.name}: {{kind: scalar, dtype: int32}}}}"
+            self._problems.add(message, item.at, hint=hint)
+        else:
+            self._encode(dtype, item)
+        value: bool | int | float = item.value
+        return value
+
+    def _tensor(self, item: Read | None, parameter: EntryParameter) -> TensorCase | None:
+        if item is None:
+            return None
+        if item.value is None:
+            if not parameter.nullable:
+                hint = f"in the contract: parameters: {{{parameter.name}: {{nullable: true}}}}"
+                self._problems.add(f"'{parameter.name}' is not nullable", item.at, hint=hint)
+            return None
+        return _TensorReader(item, parameter, self._problems).tensor()
+
+
+class _TensorReader:
+    """Turns one tensor of a case into a TensorCase."""
+
+    def __init__(self, item: Read, parameter: EntryParameter, problems: Problems) -> None:
+        self._item = item
+        self._parameter = parameter
+        self._problems = problems
+        self._is_input = Role.INPUT in parameter.roles
+        self._is_workspace = Role.WORKSPACE in parameter.roles
+
+    def _complain(self, key: str, message: str, hint: str = "") -> None:
+        at = self._item.value[key].key_at if key in self._item.value else self._item.at
+        self._problems.add(f"'{self._parameter.name}': {message}", at, hint=hint)
+
+    def tensor(self) -> TensorCase | None:
+        before = len(self._problems.errors)
+        shape, dtype = self._form()
+        self._check_keys()
+        if dtype is None or shape is None or len(self._problems.errors) > before:
+            return None
+        if math.prod(shape) * DTYPES[dtype] > _MAX_TENSOR_BYTES:
+            self._complain("shape", f"is larger than {_MAX_TENSOR_BYTES} bytes")
+            return None
+        fill = self._item.get("values", "random") if self._is_input else self._item.get("initial", "sentinel")
+        if not isinstance(fill, str):
+            self._check_constant(dtype, fill)
+            return TensorCase(shape=shape, dtype=dtype, fill="constant", constant=fill)
+        low, high = self._range(dtype) if fill == "random" else (0, 0)
+        return TensorCase(shape=shape, dtype=dtype, fill=fill, low=low, high=high)
+
+    def _form(self) -> tuple[tuple[int, ...] | None, str | None]:
+        size = self._item.get("bytes")
+        if size is not None:
+            if not self._is_workspace:
+                self._complain("bytes", "only a workspace may be given in bytes", "give shape and dtype")
+            if "shape" in self._item.value or "dtype" in self._item.value:
+                self._complain("bytes", "has bytes and also shape or dtype", "keep one of them")
+            return (size,), "uint8"
+        declared = self._parameter.dtype
+        dtype = self._item.get("dtype", declared)
+        shape = self._item.get("shape")
+        missing = {"shape": shape is None, "dtype": not dtype}
+        for key, is_missing in missing.items():
+            if is_missing and f"{self._item.path}.{key}" not in self._problems.wrong:
+                self._complain("", f"has no {key}")
+        if declared and dtype != declared:
+            self._complain("dtype", f"is {declared} in the contract, not {dtype}")
+        if dtype and dtype not in numbers.COMPARABLE:
+            self._complain("dtype", f"{dtype} cannot be compared")
+        if shape is not None and len(shape) > _MAX_RANK:
+            self._complain("shape", f"has {len(shape)} dimensions")
+            return None, dtype
+        rank = self._parameter.rank
+        if shape is not None and rank is not None and len(shape) != rank:
+            self._complain("shape", f"has {len(shape)} dimensions; the contract says {rank}")
+        return None if shape is None else tuple(shape), dtype or None
+
+    def _check_keys(self) -> None:
+        misplaced = ("initial",) if self._is_input else ("values", "low", "high")
+        what = "an input" if self._is_input else "a workspace" if self._is_workspace else "an output"
+        for key in misplaced:
+            if key in self._item.value:
+                hint = "inputs have 'values'" if self._is_input else "what it holds before is 'initial'"
+                self._complain(key, f"{what} has no '{key}'", hint)
+        if self._item.get("values", "random") != "random":
+            for key in ("low", "high"):
+                if key in self._item.value:
+                    self._complain(key, f"'{key}' is for random values only")
+
+    def _check_constant(self, dtype: str, value: float) -> None:
+        try:
+            numbers.encode(dtype, bool(value) if dtype == "bool" and value in (0, 1) else value)
+        except ValueError as error:
+            self._complain("values", f"{_spell(value)} does not fit: {error}")
+
+    def _range(self, dtype: str) -> tuple[float, float]:
+        smallest, largest = numbers.limits(dtype)
+        if dtype == "bool":
+            usual: tuple[float, float] = (0, 2)
+        else:
+            usual = (-1, 1) if numbers.is_float(dtype) else (max(-100, smallest), min(100, largest))
+        low, high = self._item.get("low", usual[0]), self._item.get("high", usual[1])
+        end = largest if numbers.is_float(dtype) else largest + 1
+        for key, value in (("low", low), ("high", high)):
+            if not smallest <= value <= end:
+                self._complain(key, f"{_spell(value)} is outside of {dtype}")
+            elif not numbers.is_float(dtype) and not isinstance(value, int):
+                self._complain(key, f"{_spell(value)} must be a whole number, since it is {dtype}")
+        if not low < high:
+            self._complain("high" if "high" in self._item.value else "low", f"low {_spell(low)} is not below high {_spell(high)}")
+        return low, high
+
+
+def _spell(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,90 @@
+"""Element types as numpy has them, and the encoding of single values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from skrules.contract.dtypes import DTYPES
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_BEYOND_NUMPY: Mapping[str, Any] = MappingProxyType(
+    {
+        "bfloat16": ml_dtypes.bfloat16,
+        "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
+        "float8_e5m2": ml_dtypes.float8_e5m2,
+    }
+)
+
+# Complex tensors have no kernels to compare yet, and no order to take a range from.
+COMPARABLE = tuple(name for name in DTYPES if not name.startswith("complex"))
+
+# rtol, atol: the defaults of torch.testing.assert_close; for 8-bit floats the distance of neighbours.
+TOLERANCES: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {
+        "float16": (1e-3, 1e-5),
+        "bfloat16": (1.6e-2, 1e-5),
+        "float32": (1.3e-6, 1e-5),
+        "float64": (1e-7, 1e-7),
+        "float8_e4m3fn": (0.125, 1e-5),
+        "float8_e5m2": (0.25, 1e-5),
+    }
+)
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """Return the numpy type of one of `COMPARABLE`."""
+    dtype: np.dtype[Any] = np.dtype(_BEYOND_NUMPY.get(name, name))
+    return dtype
+
+
+def is_float(name: str) -> bool:
+    """Tell whether values of this dtype are floating point numbers."""
+    return "float" in name
+
+
+def limits(name: str) -> tuple[float, float] | tuple[int, int]:
+    """Return the smallest and the largest finite value of a dtype."""
+    if name == "bool":
+        return 0, 1
+    if is_float(name):
+        float_info = ml_dtypes.finfo(numpy_dtype(name))  # type: ignore[no-untyped-call]
+        return float(float_info.min), float(float_info.max)
+    info = np.iinfo(numpy_dtype(name))
+    return int(info.min), int(info.max)
+
+
+def encode(name: str, value: float) -> bytes:
+    """Return one value in little endian bytes.
+
+    Raises ValueError, with the reason, when the dtype cannot hold the value: fractions, `true` or numbers out of range.
+    """
+    if name == "bool":
+        if not isinstance(value, bool):
+            raise ValueError("it must be true or false")
+    elif isinstance(value, bool):
+        raise ValueError(f"it must be a number, since it is {name}")
+    elif is_float(name):
+        low, high = limits(name)
+        if value - value == 0 and not low <= value <= high:
+            raise ValueError(f"{name} ends at {high:g}")
+    else:
+        low, high = limits(name)
+        if not isinstance(value, int):
+            raise ValueError(f"it must be a whole number, since it is {name}")
+        if not low <= value <= high:
+            raise ValueError(f"{name} goes from {low} to {high}")
+    if is_float(name):
+        return little_endian(np.array([float(value)]).astype(numpy_dtype(name)))
+    return little_endian(np.array([value], dtype=name))
+
+
+def little_endian(array: Array) -> bytes:
+    """Return the elements as the device has them, in C order."""
+    fixed = array.astype(array.dtype.newbyteorder("<")) if array.dtype.byteorder == ">" else array
+    return np.ascontiguousarray(fixed).tobytes()
