@@ -166,4 +166,33 @@ void walkLanes(const VectorCall &call, const Lanes &lanes, RunFunction function,
     }
 }
 
+Extent extentOf(const Lanes &lanes, uint32_t elementBytes, const char *api) {
+    const uint32_t perRepeat = kRepeatBits / 8 / elementBytes;
+    Extent extent = {perRepeat, lanes.repeats, perRepeat, selectLanes(lanes, perRepeat, api)};
+    const int64_t total = extent.set.total;
+    if (total > INT32_MAX) fail("%s: count %lld", api, static_cast<long long>(static_cast<int32_t>(total)));
+    if (total == 0) warn("%s: count 0", api);
+    if (total >= 0) {
+        extent.repeats = static_cast<uint32_t>((total + perRepeat - 1) / perRepeat);
+        extent.lastLanes = extent.repeats ? static_cast<uint32_t>(total - int64_t{extent.repeats - 1} * perRepeat) : 0;
+    } else {
+        while (extent.lastLanes > 0 && !extent.set.has(extent.lastLanes - 1)) --extent.lastLanes;
+    }
+    return extent;
+}
+
+Strided reachStrided(const Operand &operand, const Extent &extent, bool write, const char *api) {
+    const uint32_t bytes = elementBits(operand.type) / 8;
+    Strided strided = {nullptr, bytes, 32 / bytes, operand.blockStride, operand.repeatStride == ~0u ? 8 : operand.repeatStride};
+    uint64_t end = 0;
+    if (extent.repeats && extent.lastLanes) {
+        const uint32_t full = extent.set.total >= 0 ? extent.perRepeat : extent.lastLanes;
+        end = static_cast<uint64_t>(strided.at(extent.repeats - 1, extent.lastLanes - 1) - strided.at(0, 0)) + bytes;
+        if (extent.repeats > 1)
+            end = larger(end, static_cast<uint64_t>(strided.at(extent.repeats - 2, full - 1) - strided.at(0, 0)) + bytes);
+    }
+    strided.base = reach(operand.view, 0, end, {api, operand.name, PIPE_V, write, 32, in(Memory::UB)});
+    return strided;
+}
+
 }  // namespace skhost

@@ -27,4 +27,24 @@ struct LaneSet {
 };
 LaneSet selectLanes(const Lanes &lanes, uint32_t perRepeat, const char *api);
 
+// An operand laid out in blocks and repeats, for instructions that are no plain loop over lanes.
+struct Strided {
+    uint8_t *base;
+    uint32_t elementBytes, perBlock, blockStride, repeatStride;
+    uint8_t *at(uint32_t repeat, uint32_t lane) const {
+        const uint64_t block = uint64_t{repeat} * repeatStride + uint64_t{lane / perBlock} * blockStride;
+        return base + block * 32 + uint64_t{lane % perBlock} * elementBytes;
+    }
+};
+// How often and how far an instruction runs over operands of `elementBytes`.
+struct Extent {
+    uint32_t perRepeat, repeats, lastLanes;
+    LaneSet set;
+    bool has(uint32_t repeat, uint32_t lane) const {
+        return set.total >= 0 ? uint64_t{repeat} * perRepeat + lane < static_cast<uint64_t>(set.total) : set.has(lane);
+    }
+};
+Extent extentOf(const Lanes &lanes, uint32_t elementBytes, const char *api);
+Strided reachStrided(const Operand &operand, const Extent &extent, bool write, const char *api);
+
 }  // namespace skhost

@@ -71,4 +71,31 @@ struct VectorCall {
 void runVector(const VectorCall &call, const Lanes &lanes);
 void runCast(const VectorCall &call, const Lanes &lanes, AscendC::RoundMode mode);
 
+// ---- vector, the rest ---
+// `bits` receives the result, or nothing when it is the compare mask register.
+void runCompare(const VectorCall &call, const LocalView *bits, AscendC::CMPMODE mode, const Lanes &lanes);
+void runSelect(const VectorCall &call, const LocalView &bits, AscendC::SELMODE mode, const Lanes &lanes);
+void moveCompareMask(const LocalView &tensor, bool toRegister);
+
+enum class Reduction : uint8_t { SUM, MAX, MIN };
+
+// One result a repeat. `dstStride` counts results.
+void reduceRepeats(const char *api, Reduction what, const LocalView &dst, const Operand &src, const Lanes &lanes,
+                   uint32_t dstStride, AscendC::ReduceOrder order);
+// One result a block of 32 bytes; `dstStride` counts the 8 results of a repeat.
+void reduceBlocks(const char *api, Reduction what, const LocalView &dst, const Operand &src, const Lanes &lanes,
+                  uint32_t dstStride);
+// One result two neighbours; `dstStride` counts the results of a whole repeat (128 bytes).
+void reducePairs(const char *api, const LocalView &dst, const Operand &src, const Lanes &lanes, uint32_t dstStride);
+// One result altogether, and its index behind it when `index` is set.
+void reduceAll(const char *api, Reduction what, const LocalView &dst, const Operand &src, const LocalView &room,
+               const Lanes &lanes, bool index);
+
+void transpose16(const LocalView &dst, const LocalView &src);
+void gather(const LocalView &dst, const LocalView &src, const LocalView &offsets, uint32_t base, uint32_t elementBytes,
+            const Lanes &lanes, uint32_t dstRepeatStride);
+void broadcastBlocks(const LocalView &dst, const LocalView &src, uint32_t elementBytes, uint32_t repeats, uint32_t dstBlock,
+                     uint32_t dstRepeat);
+void createIndex(const LocalView &dst, DType type, double first, uint64_t count);
+
 }  // namespace skhost

@@ -9,9 +9,9 @@ using half = _Float16;  // arithmetic in every expression and correctly rounded 
 
 // g++ 12 has no bfloat16: the upper 16 bits of a float, rounded to nearest even.
 struct bfloat16_t {
-    uint16_t bits = 0;
+    uint16_t bits;
 
-    bfloat16_t() = default;
+    bfloat16_t() = default;  // trivial, like the builtin type
     template <class T, class = std::enable_if_t<std::is_arithmetic_v<T> || std::is_same_v<T, half>>> constexpr bfloat16_t(T value)
         : bits(round(static_cast<float>(value))) {}
     operator float() const {
