@@ -49,6 +49,10 @@ inline const at::Tensor *acceptTensor(const Parameter &parameter, PyObject *valu
     if (tensor.is_conj() || tensor.is_neg()) {
         refuse(PyExc_ValueError, title() + " is a lazy conjugate or negation; pass .resolve_conj() or .resolve_neg() of it");
     }
+    // Fake tensors and other wrappers name a device but have nothing on it.
+    if (!tensor.has_storage() || (tensor.numel() && !tensor.storage().data())) {
+        refuse(PyExc_ValueError, title() + " has no memory, got a " + typeName(value));
+    }
     return &tensor;
 }
 

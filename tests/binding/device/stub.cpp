@@ -1,0 +1,49 @@
+// Stands for the host runtime library: the functions that the binding runtime calls, and what the tests ask of it.
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace {
+struct State {
+    uint32_t launches = 0;
+    uint32_t blocks = 0;
+    std::map<const void *, size_t> memory;
+    size_t memoryOfLaunch = 0;
+    size_t bytesOfLaunch = 0;
+    std::string error;
+    bool noDevice = false;
+} state;
+}  // namespace
+
+extern "C" {
+int aclrtGetDeviceInfo(uint32_t, int attribute, int64_t *value) {
+    if (state.noDevice) return 107001;
+    *value = attribute == 201 ? 48 : attribute == 101 ? 24 : 0;
+    return 0;
+}
+int aclrtSynchronizeStream(void *) { return state.error.empty() ? 0 : 507015; }
+const char *aclGetRecentErrMsg() {
+    static std::string said;
+    said = state.error;
+    state.error.clear();
+    return said.c_str();
+}
+void skrules_host_register_memory(const void *address, size_t bytes) { state.memory[address] = bytes; }
+void skrules_host_unregister_memory(const void *address) { state.memory.erase(address); }
+
+void stub_launch(uint32_t blocks, void *) {
+    ++state.launches;
+    state.blocks = blocks;
+    state.memoryOfLaunch = state.memory.size();
+    state.bytesOfLaunch = 0;
+    for (const auto &[address, bytes] : state.memory) state.bytesOfLaunch += bytes;
+}
+void stub_fail(const char *reason) { state.error = reason; }
+void stub_no_device(int gone) { state.noDevice = gone != 0; }
+uint32_t stub_launches() { return state.launches; }
+uint32_t stub_blocks() { return state.blocks; }
+size_t stub_memory() { return state.memory.size(); }
+size_t stub_memory_of_launch() { return state.memoryOfLaunch; }
+size_t stub_bytes_of_launch() { return state.bytesOfLaunch; }
+}
