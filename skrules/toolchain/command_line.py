@@ -22,13 +22,18 @@ _DEVICE_ONLY = {
     "-mllvm": 1,
 }
 _JOINED = ("-I", "-D", "-U", "-L", "-l")
-_SEPARATE = ("-iquote", "-isystem", "-include", "-Xlinker", "-MF", "-MT", "-MQ", "-o", "-x")
+_SEPARATE = ("-iquote", "-isystem", "-include", "-MF", "-MT", "-MQ", "-o", "-x")
+_LINKING = ("-L", "-l", "-Wl,", "-shared", "--shared", "-static")
 _CPP = (".cpp", ".cc", ".cxx")
 
 
 @dataclass(slots=True, kw_only=True)
 class Invocation:
-    """A parsed command line. `options` go on to the C++ compiler in their order, objects and libraries among them."""
+    """A parsed command line.
+
+    `options` go on to the C++ compiler whatever it does; `linking`, objects and libraries and what is said to the linker,
+    only when it links. Both keep their order.
+    """
 
     arch: str = ""
     compile_only: bool = False
@@ -38,6 +43,7 @@ class Invocation:
     asc: list[str] = field(default_factory=list)
     cpp: list[str] = field(default_factory=list)
     options: list[str] = field(default_factory=list)
+    linking: list[str] = field(default_factory=list)
 
 
 def parse(arguments: Sequence[str]) -> Invocation:
@@ -62,6 +68,8 @@ def parse(arguments: Sequence[str]) -> Invocation:
             found.depfile = value
         elif name in ("-MT", "-MQ"):
             found.target = value
+        elif word.startswith(_LINKING):
+            found.linking.append(name + value if name else word.replace("--shared", "-shared"))
         elif name:
             found.options += [name + value] if name in _JOINED else [name, value]
         elif word in ("-MD", "-MMD"):
@@ -74,13 +82,13 @@ def parse(arguments: Sequence[str]) -> Invocation:
             for _ in range(_DEVICE_ONLY[device]):
                 next(words, "")
         elif word.startswith("-"):
-            found.options.append("-shared" if word == "--shared" else word)
+            found.options.append(word)
         elif language == "asc" or (not language and word.endswith(".asc")):
             found.asc.append(word)
         elif word.endswith(_CPP):
             found.cpp.append(word)
         else:
-            found.options.append(word)
+            found.linking.append(word)
     sources = [*found.asc, *found.cpp]
     if not found.output:
         raise UsageError("hostcc: -o is missing")
@@ -125,11 +133,6 @@ def codegen_options(options: Sequence[str]) -> list[str]:
     for word in words:
         if word in _SEPARATE:
             next(words, "")
-        elif word.startswith("-") and not word.startswith(_JOINED):
+        elif not word.startswith(_JOINED):
             kept.append(word)
     return kept
-
-
-def for_linker(word: str) -> bool:
-    """Tell whether an option of a line that links has no place in one that compiles."""
-    return not word.startswith("-") or word.startswith(("-l", "-L", "-Wl,", "-shared"))

@@ -74,7 +74,6 @@ class HostToolchain:
             "LC_ALL": "C",
             "SOURCE_DATE_EPOCH": "0",
             "PYTHONPATH": str(resources.package().parent),
-            "PYTHONDONTWRITEBYTECODE": "1",
         }
 
     def compile_kernel(self, request: CompileKernel) -> Commands:
@@ -172,7 +171,7 @@ class HostToolchain:
         try:
             hostcc.Driver(self.environment()).run([*map(str, sources), *linking, "-o", str(folder / _LIBRARY)])
         except BuildError as error:
-            raise BuildError(f"the host runtime does not compile: {error.message}") from error
+            raise BuildError("the runtime of the host toolchain does not compile", hint="the messages above say where") from error
 
 
 def _hostcc() -> tuple[str, ...]:

@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from skrules import resources
@@ -25,7 +26,7 @@ from skrules.engine.files import write_if_changed
 from skrules.errors import BuildError, SkrulesError, ToolchainError, UsageError
 from skrules.toolchain import cache, cxx
 from skrules.toolchain.arch_header import arch_include
-from skrules.toolchain.command_line import Invocation, codegen_options, for_linker, parse
+from skrules.toolchain.command_line import Invocation, codegen_options, parse
 from skrules.toolchain.fingerprint import digest_tree
 
 # First words of every compilation, so that options given by the user win.
@@ -77,7 +78,7 @@ class Driver:
             places = ["-iquote", str(Path(source).parent)]
         else:
             places, text = [], Path(source)
-        reproducible = [f"-frandom-seed={source}", f"-ffile-prefix-map={folder}/="]
+        reproducible = [f"-ffile-prefix-map={folder}/=", *([f"-frandom-seed={source}"] if self.compiler.kind == "gcc" else [])]
         making = ["-c", "-x", "c++", str(text), "-o", str(output), "-MMD", "-MF", str(list_of_files), "-MT", "x"]
         self.call([*_DEFAULTS, *flags, *places, *work.options, *self.headers(folder), *reproducible, *making])
         listed = read_depfile(list_of_files.read_text(encoding="utf-8", errors="surrogateescape"))
@@ -89,11 +90,11 @@ class Driver:
         """Make a shared library or program; sources among the inputs are compiled on the way."""
         objects: list[str] = []
         for number, source in enumerate(work.asc):
-            one = Invocation(arch=work.arch, asc=[source], options=[word for word in work.options if not for_linker(word)])
             objects.append(str(folder / f"{number}.o"))
-            self.compile(one, folder, Path(objects[-1]))
-        compiling = [*_DEFAULTS, *self.flags(), *self.arch_flags(work, folder), *self.headers(folder)] if work.cpp else ["-fPIC"]
-        self.call([*compiling, *work.cpp, *objects, *work.options, "-o", str(folder / Path(work.output).name)])
+            self.compile(replace(work, asc=[source], cpp=[]), folder, Path(objects[-1]))
+        compiling = [*_DEFAULTS, *self.flags(), *self.arch_flags(work, folder)] if work.cpp else ["-fPIC"]
+        options = [*compiling, *work.options, *(self.headers(folder) if work.cpp else [])]
+        self.call([*options, *work.cpp, *objects, *work.linking, "-o", str(folder / Path(work.output).name)])
 
     def rewritten(self, source: str) -> bytes:
         """Return the C++ text of an AscendC source; messages and `__FILE__` keep naming the user's file."""
@@ -147,14 +148,18 @@ class Driver:
             if run.returncode:
                 raise OSError("the kernel header does not compile by itself; compiling the kernel will tell why")
 
-        # Without waiting: another process that makes it now takes longer than this one gains.
+        # Without waiting for another process that makes it just now: that takes longer than this compilation would gain.
         entry = self.cache.cached("precompiled", key, make, wait=False, keep=_PRECOMPILED_KEPT)
         return ["-isystem", str(entry)] if entry else []
 
     def call(self, arguments: Sequence[str]) -> None:
         run = subprocess.run([*self.compiler.command, *arguments], env=self.environ, check=False)
+        name = Path(self.compiler.command[0]).name
+        if run.returncode < 0:
+            # A compiler that fails says why; one that was killed cannot.
+            print(f"hostcc: {name} was ended by signal {-run.returncode}; out of memory?", file=sys.stderr)
         if run.returncode:
-            raise BuildError(f"{Path(self.compiler.command[-1]).name} failed with exit status {run.returncode}")
+            raise BuildError(f"{name} failed")
 
 
 def _rule(target: str, files: Sequence[str]) -> str:
@@ -181,6 +186,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SkrulesError as error:
         print(error, file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 

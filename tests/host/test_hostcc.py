@@ -240,6 +240,18 @@ def test_source_to_program_in_one_step():
 
 
 @pytest.mark.usefixtures("tree")
+def test_a_kernel_and_a_table_become_a_module_in_one_step():
+    write(Path("generated/factor.h"), "#define FACTOR 3\n")
+    write(Path("src/k.asc"), '#include "factor.h"\n' + KERNEL.replace("SCALE", "FACTOR * SCALE"))
+    write(Path("src/table.cpp"), 'extern "C" int named() { return ADDED; }\n')
+    options = ["-iquote", "generated", "-DADDED=9", "-Wl,-z,defs", "-lm"]
+    assert hostcc.main(["-shared", "-fPIC", "--npu-arch=dav-2201", *options, "src/k.asc", "src/table.cpp", "-o", "out/m.so"]) == 0
+    module = load(Path("out/m.so"))
+    assert (module.value(), module.named()) == (6 * 2201, 9)
+    assert [path.name for path in Path("out").iterdir()] == ["m.so"]
+
+
+@pytest.mark.usefixtures("tree")
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [

@@ -100,12 +100,12 @@ def test_an_unknown_chip_lists_all_known_ones(real):
             assert chip.name in str(caught.value)
 
 
-@pytest.mark.parametrize(("number", "arch"), [(220, "dav-2201"), (225, "dav-2201"), (255, "dav-2201"), (260, "dav-3510")])
+@pytest.mark.parametrize(("number", "arch"), [(220, "dav-2201"), (225, "dav-2201"), (256, "dav-2201"), (260, "dav-3510")])
 def test_a_soc_version_leads_to_its_arch(real, number, arch):
     assert real.arch_of_soc_version(number).name == arch
 
 
-@pytest.mark.parametrize("number", [104, 202, 240, 0, -1, 226, 261])
+@pytest.mark.parametrize("number", [104, 202, 240, 0, -1, 226, 257, 261])
 def test_other_soc_versions_are_errors(real, number):
     with pytest.raises(ToolchainError):
         real.arch_of_soc_version(number)
