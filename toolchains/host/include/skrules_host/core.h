@@ -7,7 +7,19 @@
 
 #include "skrules_host/arch_table.h"  // generated from ascend.yaml: struct ArchSpec, kArchSpecs[], kArchSpec of __NPU_ARCH__
 
-enum pipe_t : uint8_t { PIPE_S = 0, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_ALL, PIPE_MTE4, PIPE_MTE5, PIPE_V2, PIPE_FIX = 10 };
+enum pipe_t : uint8_t {
+    PIPE_S = 0,
+    PIPE_V,
+    PIPE_M,
+    PIPE_MTE1,
+    PIPE_MTE2,
+    PIPE_MTE3,
+    PIPE_ALL,
+    PIPE_MTE4,
+    PIPE_MTE5,
+    PIPE_V2,
+    PIPE_FIX = 10
+};
 enum event_t : uint8_t { EVENT_ID0 = 0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };
 
 namespace skhost {
@@ -20,25 +32,28 @@ enum class CoreKind : uint8_t { AIC, AIV };
 // kernel to the next, as it does on the device; the runtime resets it at every launch.
 struct Core {
     CoreKind kind;
-    int arch;            // 2201, 3510, ...
-    int blockIndex;      // block of the launch this core belongs to
-    int subIndex;        // 0 or 1 among the AIV cores of a block
-    int blockCount;      // blocks of the launch: what GetBlockNum() returns, inside a super kernel too
-    int ratio;           // AIV cores per AIC core of this launch (1 for vector-only and cube-only launches)
-    int64_t logicalIndex;  // GetBlockIdx()
-    uint8_t *memory[kMemories];     // base addresses; nullptr where this core has no such memory
-    uint32_t capacity[kMemories];   // bytes
+    int arch;                      // 2201, 3510, ...
+    int blockIndex;                // block of the launch this core belongs to
+    int subIndex;                  // 0 or 1 among the AIV cores of a block
+    int blockCount;                // blocks of the launch: what GetBlockNum() returns, inside a super kernel too
+    int ratio;                     // AIV cores per AIC core of this launch (1 for vector-only and cube-only launches)
+    int64_t logicalIndex;          // GetBlockIdx()
+    uint8_t *memory[kMemories];    // base addresses; nullptr where this core has no such memory
+    uint32_t capacity[kMemories];  // bytes
     // Vector unit registers, owned by the device API headers.
     uint64_t mask[2];
     bool counterMode;
     uint64_t compareMask[2];
     float accumulator;
-    int atomicOp;        // 0 none, 1 add, 2 max, 3 min
+    int atomicOp;  // 0 none, 1 add, 2 max, 3 min
     uint64_t padValue;
-    void *pipe;          // the AscendC::TPipe that lives on this core, or nullptr
+    void *pipe;         // the AscendC::TPipe that lives on this core, or nullptr
+    Core *siblings[3];  // the cores of this block: AIC, first AIV, second AIV; nullptr where the launch has none
 };
 
-extern Core *g_core;  // the running core; nullptr on the host
+// The running core; nullptr on the host. One a thread: while one thread runs a launch the others stay on the host. The
+// TLS model is spelled out because a kernel asks for its core at every instruction.
+extern __thread Core *g_core __attribute__((tls_model("initial-exec")));
 inline Core &self() { return *g_core; }
 const char *memoryName(Memory memory);
 
@@ -61,7 +76,9 @@ inline void issue(pipe_t pipe) {
     if (g_raceTracking) raceIssue(pipe);
 }
 // A queue hands a buffer from one pipe to another: `record` what `pipe` has done so far, `join` it into another pipe.
-struct PipeClock { uint32_t at[8]; };
+struct PipeClock {
+    uint32_t at[8];
+};
 PipeClock recordPipe(pipe_t pipe);
 void joinPipe(pipe_t pipe, const PipeClock &clock);
 void joinAllPipes();  // PipeBarrier<PIPE_ALL>
@@ -79,11 +96,11 @@ void crossSet(int mode, int id);
 void crossWait(int id);
 enum class Party : uint8_t { SAME_KIND, ALL };
 void syncAll(Party party, int parties, const char *name);  // parties 0: all cores of that kind in the launch
-void blockSet(int block, int event);   // IBSet / IBWait
+void blockSet(int block, int event);                       // IBSet / IBWait
 void blockWait(int block, int event);
-void waitPreviousBlock();              // WaitPreBlock / NotifyNextBlock
+void waitPreviousBlock();  // WaitPreBlock / NotifyNextBlock
 void notifyNextBlock();
-void yieldCore();                      // a place where a spinning core lets others run (dcci)
+void yieldCore();  // a place where a spinning core lets others run (dcci)
 
 }  // namespace skhost
 

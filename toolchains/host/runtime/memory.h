@@ -1,0 +1,26 @@
+// Device memory: what a kernel may touch. Ranges come from aclrtMalloc and from others that lend theirs (torch).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace skhost {
+
+constexpr size_t kGlobalUnit = 32;  // an allocation is usable up to the next multiple of this
+
+void *allocateGlobal(size_t bytes);  // nullptr: out of memory
+bool freeGlobal(void *address);      // false: not from allocateGlobal
+void *allocateHost(size_t bytes);
+bool freeHost(void *address);
+
+enum class Place : uint8_t { OUTSIDE, INSIDE, CROSSES_END };
+// Whether [address, address + bytes) lies in one device range.
+Place placeOf(const void *address, size_t bytes);
+
+}  // namespace skhost
+
+extern "C" {
+// Lends memory to the device until it is unregistered as often as it was registered.
+void skrules_host_register_memory(void *address, size_t bytes);
+void skrules_host_unregister_memory(void *address);
+}
