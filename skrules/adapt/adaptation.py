@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
 from skrules.adapt.args import ArgsStruct, args_struct, check_parameters
 from skrules.adapt.bind import SPLIT_INDEX, Twin, bind_line, render, sk_type, template_arguments
 from skrules.adapt.body import FileFacts, SkBody, read_facts, rewrite_body, task_types
-from skrules.adapt.names import camel, free_name, words_of
+from skrules.adapt.names import camel, free_name, legacy_edits, words_of
 from skrules.adapt.scopes import has_overload
 from skrules.adapt.splice import Fragment, after_kernel, around, include_fragment, splice
 from skrules.adapt.structure import finding, structure, tokens_in
@@ -21,7 +22,6 @@ COMPLETED = "completed"
 ALREADY_CURRENT = "already-current"
 NEEDS_HUMAN = "needs-human"
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_LEGACY = {"skBlockNum": "skNumBlocks", "SkGetBlockNum": "SkGetNumBlocks"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,19 +66,21 @@ class AdaptedSource:
         return splice(self.unit, self.fragments, generated=generated if line_markers else None).encode("latin-1")
 
 
-def adapt(unit: SourceUnit, resolution: Resolution) -> AdaptedSource:
+def adapt(unit: SourceUnit, resolution: Resolution, headers: Sequence[SourceUnit] = ()) -> AdaptedSource:
     """Return the SuperKernel form of a file. Pure: equal records give equal text.
 
-    Nothing is guessed: what is not known for sure is a blocker with its place, and the file then needs a human.
+    `headers` are the workspace headers that the file includes, read like sources: the block number and TPipes are looked for
+    in them too. Nothing is guessed: what is not known for sure is a blocker with its place, and the file then needs a human.
     """
-    facts = read_facts(unit)
+    facts = read_facts(unit, headers)
     findings = [*unit.findings, *resolution.findings]
     taken = set(words_of(unit))
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in resolution.entries:
         groups.setdefault(_identity(entry.kernel), []).append(entry)
     adapted: list[AdaptedEntry] = []
-    fragments: list[Fragment] = []
+    fragments, renamed = _renames(unit)
+    findings += renamed
     bound: list[Kernel] = []
     for identity, entries in groups.items():
         twins = [kernel for kernel in unit.kernels if _identity(kernel) == identity]
@@ -96,6 +98,18 @@ def adapt(unit: SourceUnit, resolution: Resolution) -> AdaptedSource:
     return AdaptedSource(
         unit=unit, entries=tuple(adapted), findings=tuple(findings), status=COMPLETED, fragments=tuple(fragments)
     )
+
+
+def _renames(unit: SourceUnit) -> tuple[list[Fragment], list[Finding]]:
+    """Bring hand-written code to the current names of the system arguments."""
+    fragments, findings = [], []
+    for edit in legacy_edits(unit.tokens):
+        old = unit.text[edit.start : edit.end]
+        message = f"'{old}' is now called '{edit.text}'; renamed"
+        rule = "codegen.inline-sys-args-api-current"
+        findings.append(finding(unit, edit.start, rule, message, severity=Severity.NOTE))
+        fragments.append(Fragment(span=Span(start=edit.start, end=edit.end), text=edit.text))
+    return fragments, findings
 
 
 def _identity(kernel: Kernel) -> tuple[str, str]:
@@ -133,7 +147,8 @@ class _Draft:
             return None
         inside = self.inside_words()
         args_name, sys_args, split = (self.inner_name(name, inside) for name in ("args", "sysArgs", SPLIT_INDEX))
-        body = rewrite_body(self.facts, kernel, self.entries[0].contract.sk, sys_args)
+        arguments = [argument for entry in self.entries for argument in entry.template_arguments]
+        body = rewrite_body(self.facts, kernel, self.entries[0].contract.sk, sys_args=sys_args, arguments=arguments)
         self.findings += body.findings
         args = args_struct(kernel, self.struct_name, self.unused(body))
         binds = self.binds()

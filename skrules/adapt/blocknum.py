@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from skrules.adapt.edits import Edit
 from skrules.adapt.structure import Structure, finding
 from skrules.findings import Finding
-from skrules.source.model import SourceUnit
+from skrules.source.model import Kernel, SourceUnit
 
 API = "GetBlockNum"
 _RAW_CALLS = frozenset({"get_block_num"})
-_RAW_VARIABLES = frozenset({"block_num", "block_idx"})
+RAW_WORDS = _RAW_CALLS | {"block_num", "block_idx"}
 _BEFORE_VALUES = frozenset({"return", "else", "case", "do", "goto"})
 _CLASS_KEYS = frozenset({"class", "struct", "union"})
-_ACCEPT = (
+ACCEPT_HINT = (
     "pass AscendC::GetBlockNum() from the kernel as an argument, or set sk.helper_block_num: accept for a kernel that is always "
     "launched with the block number of its super kernel"
 )
@@ -56,20 +56,31 @@ def api_names(code: Structure) -> frozenset[str]:
 
 
 def block_num_use(
-    unit: SourceUnit, kernel_name: str, code: Structure, api: Collection[str], *, own_function: bool, accepted: bool
+    unit: SourceUnit,
+    kernel: Kernel,
+    code: Structure,
+    api: Collection[str],
+    *,
+    own_function: bool,
+    declared: Collection[str],
+    accepted: bool,
 ) -> BlockNumUse:
     """Find every use of the block number in a body.
 
     `own_function`: the file declares a function of its own with the API's name, so an unqualified call is not known to be
-    the API's. `accepted`: the contract says that the launch's block number is the kernel's.
+    the API's. `declared` are variables at namespace scope. `accepted`: the contract says that the launch's block number is
+    the kernel's.
     """
+    declared = {*declared, *(parameter.name for parameter in kernel.parameters)}
     calls: list[tuple[int, int]] = []
     findings: list[Finding] = []
 
     def report(index: int, message: str) -> None:
         if not accepted:
             findings.append(
-                finding(unit, code.tokens[index].start, "codegen.block-num-in-helper", f"{kernel_name}: {message}", hint=_ACCEPT)
+                finding(
+                    unit, code.tokens[index].start, "codegen.block-num-in-helper", f"{kernel.name}: {message}", hint=ACCEPT_HINT
+                )
             )
 
     for index in range(len(code.tokens)):
@@ -87,17 +98,27 @@ def block_num_use(
                 report(index, f"{API} is called in a {holder} of the body, which cannot reach sysArgs")
             else:
                 calls.append((first, index + 2))
-        elif (word in _RAW_CALLS and code.text(index + 1) == "(") or (word in _RAW_VARIABLES and _is_raw(code, index)):
-            findings.append(
-                finding(
-                    unit,
-                    code.tokens[index].start,
-                    "codegen.raw-block-variable",
-                    f"{kernel_name}: '{word}' is the block variable of the launch, which a super kernel does not set",
-                    hint="use AscendC::GetBlockNum() and AscendC::GetBlockIdx()",
-                )
-            )
+        elif word in RAW_WORDS and word not in declared and is_raw(code, index):
+            if any(is_declared(code, at, word) for at in range(index + 1)):
+                continue
+            findings.append(raw_finding(unit, code.tokens[index].start, kernel.name, word))
     return BlockNumUse(calls=tuple(calls), findings=tuple(findings))
+
+
+def raw_finding(unit: SourceUnit, offset: int, kernel: str, word: str) -> Finding:
+    """Return the finding on a built-in block variable."""
+    return finding(
+        unit,
+        offset,
+        "codegen.raw-block-variable",
+        f"{kernel}: '{word}' is a block variable of the launch, which SK code must not use",
+        hint="use AscendC::GetBlockNum() in the kernel body and AscendC::GetBlockIdx()",
+    )
+
+
+def is_api(code: Structure, index: int, api: Collection[str]) -> bool:
+    """Tell whether the name `GetBlockNum` at `index` may mean the API: no member, no other qualifier than AscendC."""
+    return code.text(index - 1) not in (".", "->") and _qualification(code, index, api)[1] and not is_declared(code, index, API)
 
 
 def _qualification(code: Structure, index: int, api: Collection[str]) -> tuple[int, bool]:
@@ -105,19 +126,27 @@ def _qualification(code: Structure, index: int, api: Collection[str]) -> tuple[i
     first, qualifiers = index, []
     while code.text(first - 1) == "::":
         first -= 1
-        if not code.is_name(first - 1):
+        if not code.is_name(first - 1) or code.text(first - 1) in _BEFORE_VALUES:
             break
         first -= 1
         qualifiers.append(code.text(first))
     return first, first == index or (len(qualifiers) == 1 and qualifiers[0] in api)
 
 
-def _is_raw(code: Structure, index: int) -> bool:
-    """Tell whether the name is the built-in variable: neither a member nor a variable that the body declares before."""
-    word = code.text(index)
-    return code.text(index - 1) not in (".", "->", "::") and not any(
-        code.text(at) == word and code.is_name(at - 1) and code.text(at - 1) not in _BEFORE_VALUES for at in range(1, index + 1)
-    )
+def is_raw(code: Structure, index: int) -> bool:
+    """Tell whether the name at `index` is not a member: then it may be the built-in variable or function."""
+    call = code.text(index + 1) == "("
+    return code.text(index - 1) not in (".", "->", "::") and (code.text(index) not in _RAW_CALLS or call)
+
+
+def is_declared(code: Structure, at: int, word: str) -> bool:
+    """Tell whether token `at` is `word` behind a type, as in a declaration."""
+    before = code.text(at - 1)
+    if code.text(at) != word or not code.is_name(at):
+        return False
+    if before in ("*", "&"):
+        return code.is_name(at - 2) and code.text(at - 3) in ("", "{", "}", ";", "const") and code.text(at + 1) in ("=", ";")
+    return code.is_name(at - 1) and before not in _BEFORE_VALUES
 
 
 def _closed_scope(code: Structure, index: int) -> str | None:

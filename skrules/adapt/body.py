@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from skrules.adapt.blocknum import API, api_names, block_num_use
+from skrules.adapt.blocknum import ACCEPT_HINT, API, api_names, block_num_use, raw_finding
 from skrules.adapt.edits import Edit, apply, line_start
-from skrules.adapt.pipes import is_pipe_declaration, plan_pipes
-from skrules.adapt.scopes import FileScopes, read_scopes, spreading
+from skrules.adapt.helpers import BLOCK_NUM, DESTROY, PIPE, RAW, Chunk, reached, read_chunks
+from skrules.adapt.names import legacy_edits
+from skrules.adapt.pipes import plan_pipes
+from skrules.adapt.scopes import FileScopes, read_scopes
 from skrules.adapt.structure import Structure, finding, structure, tokens_in
 from skrules.contract.model import SuperKernelDecision
 from skrules.findings import Finding, Severity
 from skrules.source.model import CoreType, Kernel, SourceUnit
-from skrules.source.tokens import directive_name
 
 TASK_MACROS = frozenset({"KERNEL_TASK_TYPE", "KERNEL_TASK_TYPE_DEFAULT"})
-_DESTROYERS = frozenset({"Destroy", "DestroyWithoutPipeAll"})
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFacts:
-    """What the bodies of one file need to know of the rest of it.
-
-    `pipe_owners` and `pipe_destroyers` name declarations and macros that hold, or may destroy, a TPipe.
-    """
+    """What the bodies of one file need to know of the rest of it and of its headers."""
 
     unit: SourceUnit
     scopes: FileScopes
     api: frozenset[str]
-    own_block_num: bool
-    pipe_owners: frozenset[str]
-    pipe_destroyers: frozenset[str]
+    chunks: tuple[Chunk, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,53 +41,37 @@ class SkBody:
     findings: tuple[Finding, ...]
 
 
-def read_facts(unit: SourceUnit) -> FileFacts:
+def read_facts(unit: SourceUnit, headers: Sequence[SourceUnit]) -> FileFacts:
     """Read once what all kernels of a file share."""
     scopes = read_scopes(unit)
-    code = scopes.code
-    owners: set[str] = set()
-    destroyers: set[str] = set()
-    kernels = {kernel.body.start for kernel in unit.kernels}
-    for declaration in scopes.declarations:
-        indices = range(declaration.first, declaration.last + 1)
-        if any(code.text(index) == "{" and code.tokens[index].start in kernels for index in indices):
-            continue
-        if any(is_pipe_declaration(code, index) for index in indices):
-            owners.update(declaration.names)
-        if any(code.text(index) in _DESTROYERS and code.text(index + 1) == "(" for index in indices):
-            destroyers.update(declaration.names)
-    for token in code.tokens:
-        if directive_name(token.text) == "define" and _DESTROYERS & set(_WORD.findall(token.text)):
-            destroyers.update(_WORD.findall(token.text)[1:2])
-    own = any(
-        code.text(index) == API and code.text(index + 1) == "(" and scopes.outside[index] and code.text(index - 1) != "::"
-        for index in range(len(code.tokens))
-        if not any(kernel.body.start <= code.tokens[index].start < kernel.body.end for kernel in unit.kernels)
-    )
-    return FileFacts(
-        unit=unit,
-        scopes=scopes,
-        api=api_names(code),
-        own_block_num=own,
-        pipe_owners=spreading(scopes, owners, unit.kernels) if owners else frozenset(),
-        pipe_destroyers=spreading(scopes, destroyers, unit.kernels) if destroyers else frozenset(),
-    )
+    return FileFacts(unit=unit, scopes=scopes, api=api_names(scopes.code), chunks=read_chunks([unit, *headers]))
 
 
-def rewrite_body(facts: FileFacts, kernel: Kernel, decision: SuperKernelDecision, sys_args: str) -> SkBody:
-    """Return the body of the twin. `sys_args` is the name of the system arguments there.
+def rewrite_body(
+    facts: FileFacts, kernel: Kernel, decision: SuperKernelDecision, *, sys_args: str, arguments: Iterable[str]
+) -> SkBody:
+    """Return the body of the twin. `sys_args` is the name of the system arguments there, `arguments` are the template arguments
+    of all entries.
 
     Whatever cannot be rewritten for sure is a blocker among the findings; the text is of no use then.
     """
     unit = facts.unit
     code = structure(tokens_in(unit, kernel.body))
     words = frozenset(_WORD.findall(" ".join(token.text for token in code.tokens)))
+    named = " ".join([unit.text[kernel.span.start : kernel.body.start], *arguments])
+    helpers = reached(facts.chunks, words | set(_WORD.findall(named)))
     use = block_num_use(
-        unit, kernel.name, code, facts.api, own_function=facts.own_block_num, accepted=decision.helper_block_num == "accept"
+        unit,
+        kernel,
+        code,
+        facts.api,
+        own_function=any(chunk.names == (API,) for chunk in facts.chunks),
+        declared={chunk.names[0] for chunk in facts.chunks if len(chunk.names) == 1},
+        accepted=decision.helper_block_num == "accept",
     )
     rewrites = bool(use.calls) and decision.with_sys_args != "never"
-    edits = [*_task_macro_edits(unit.text, code)]
-    findings = [*use.findings, *_statics(unit, kernel, code)]
+    edits = [*_task_macro_edits(unit.text, code), *legacy_edits(code.tokens)]
+    findings = [*use.findings, *_in_helpers(kernel, helpers, decision), *_statics(unit, kernel, code)]
     if rewrites:
         edits += use.edits(code, sys_args)
         findings += _mix_warning(unit, kernel, code, use.calls[0][0])
@@ -107,9 +86,9 @@ def rewrite_body(facts: FileFacts, kernel: Kernel, decision: SuperKernelDecision
                 hint="the contract says sk.with_sys_args: never",
             )
         )
-    pipes = plan_pipes(code, unit.text, unit.newline, natural=_natural(facts, words))
+    pipes = plan_pipes(code, unit.text, unit.newline, natural=_natural(helpers))
     edits += pipes.edits
-    findings += _pipe_findings(facts, kernel, code, words, pipes.left)
+    findings += _pipe_findings(unit, kernel, code, helpers, pipes.left)
     return SkBody(
         inner=_inner(unit, kernel, edits),
         uses_sys_args=decision.with_sys_args == "always" or rewrites,
@@ -127,12 +106,27 @@ def task_types(code: Structure) -> frozenset[str]:
     return frozenset(found)
 
 
-def _natural(facts: FileFacts, words: Collection[str]) -> str:
+def _in_helpers(kernel: Kernel, helpers: Iterable[Chunk], decision: SuperKernelDecision) -> Iterator[Finding]:
+    """Report the block number where the kernel reaches it through other code, which has no system arguments."""
+    for chunk, use in [(each, use) for each in helpers for use in each.uses]:
+        if use.what == BLOCK_NUM and decision.helper_block_num != "accept":
+            yield finding(
+                use.unit,
+                use.offset,
+                "codegen.block-num-in-helper",
+                f"{kernel.name} reaches {use.word} through '{chunk.title}', where a super kernel's own block number is told",
+                hint=ACCEPT_HINT,
+            )
+        elif use.what == RAW:
+            yield raw_finding(use.unit, use.offset, kernel.name, use.word)
+
+
+def _natural(helpers: Iterable[Chunk]) -> str:
     """Return why all TPipes of a body must keep their natural destruction, or ""."""
-    if helpers := sorted(facts.pipe_destroyers.intersection(words)):
-        return f"'{helpers[0]}' may destroy it"
-    if owners := sorted(facts.pipe_owners.intersection(words)):
-        return f"'{owners[0]}' has a TPipe of its own"
+    for what, reason in ((DESTROY, "may destroy it"), (PIPE, "has a TPipe of its own")):
+        for chunk in helpers:
+            if any(use.what == what for use in chunk.uses):
+                return f"'{chunk.title}' {reason}"
     return ""
 
 
@@ -197,22 +191,18 @@ def _mix_warning(unit: SourceUnit, kernel: Kernel, code: Structure, first: int) 
 
 
 def _pipe_findings(
-    facts: FileFacts, kernel: Kernel, code: Structure, words: Collection[str], left: tuple[tuple[int, str], ...]
-) -> list[Finding]:
-    places = [(code.tokens[index].start, reason) for index, reason in left]
-    if owners := facts.pipe_owners.intersection(words):
-        for index, token in enumerate(code.tokens):
-            if token.text in owners and code.is_name(index):
-                places.append((token.start, f"'{token.text}' has a TPipe of its own"))
-                break
-    return [
-        finding(
-            facts.unit,
+    unit: SourceUnit, kernel: Kernel, code: Structure, helpers: Iterable[Chunk], left: Iterable[tuple[int, str]]
+) -> Iterator[Finding]:
+    """Report the TPipes that cost a barrier: those of the body that are left alone, and those of helpers."""
+    places = [(unit, code.tokens[index].start, reason) for index, reason in left]
+    for chunk in helpers:
+        places += [(use.unit, use.offset, f"it belongs to '{chunk.title}'") for use in chunk.uses if use.what == PIPE]
+    for where, offset, reason in places:
+        yield finding(
+            where,
             offset,
             "codegen.tpipe-not-local",
             f"{kernel.name}: a TPipe keeps its natural destruction, a barrier more in a super kernel: {reason}",
             severity=Severity.WARNING,
             hint="declare the TPipe in the kernel body and pass its address",
         )
-        for offset, reason in dict(reversed(places)).items()
-    ]

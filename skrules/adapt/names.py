@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
-from skrules.source.model import SourceUnit, TokenKind
+from skrules.adapt.edits import Edit
+from skrules.source.model import SourceUnit, Token, TokenKind
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -34,3 +35,21 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
         count += 1
         name = f"{wanted}_{count}"
     return name
+
+
+# Members of sk::SkSystemArgs that CANN renamed, old to new (`codegen.inline-sys-args-api-current` of the public tool).
+LEGACY_SYS_ARGS = {"skBlockNum": "skNumBlocks", "SkGetBlockNum": "SkGetNumBlocks"}
+
+
+def legacy_edits(tokens: Iterable[Token]) -> tuple[Edit, ...]:
+    """Return the renames of legacy names in code and macros; comments and strings keep theirs."""
+    edits = []
+    for token in tokens:
+        if token.kind is TokenKind.IDENTIFIER and token.text in LEGACY_SYS_ARGS:
+            edits.append(Edit(start=token.start, end=token.end, text=LEGACY_SYS_ARGS[token.text]))
+        elif token.kind is TokenKind.DIRECTIVE:
+            for match in _WORD.finditer(token.text):
+                if match.group() in LEGACY_SYS_ARGS:
+                    start = token.start + match.start()
+                    edits.append(Edit(start=start, end=token.start + match.end(), text=LEGACY_SYS_ARGS[match.group()]))
+    return tuple(edits)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from skrules.adapt.structure import Branch, Structure, structure
 from skrules.source.model import Kernel, SourceUnit, TokenKind
+from skrules.source.tokens import BRANCH_DIRECTIVES, IF_DIRECTIVES, directive_name
 
 _CLASS_KEYS = frozenset({"class", "struct", "union", "enum"})
 _NOT_FUNCTIONS = frozenset(
@@ -78,29 +79,26 @@ def read_scopes(unit: SourceUnit) -> FileScopes:
 def scopes_at(code: Structure, offset: int) -> tuple[Scope, ...]:
     """Return the scopes that are open at `offset`, outermost first. Of an `#if` group that is complete the last branch counts."""
     found: list[Scope] = []
-    saved: list[tuple[int, int]] = []
+    saved: list[list[Scope]] = []
     start = 0
     for index, token in enumerate(code.tokens):
         if token.start >= offset:
             break
         if code.is_directive(index):
             start = index + 1
-            depth = len(code.branches[index])
-            while saved and saved[-1][0] > depth:
+            name = directive_name(code.text(index))
+            if name in IF_DIRECTIVES:
+                saved.append(list(found))
+            elif name in BRANCH_DIRECTIVES and saved:
+                found = list(saved[-1])
+            elif name == "endif" and saved:
                 saved.pop()
-            if not saved or saved[-1][0] < depth:
-                saved.append((depth, len(found)))
-            elif code.branches[index][-1].index:
-                del found[saved[-1][1] :]
-        elif token.text == "{":
-            head = " ".join(code.text(at) for at in range(start, index))
-            found.append(Scope(kind=_scope_kind(code, start, index), head=head, branches=code.branches[index]))
-            start = index + 1
-        elif token.text == "}":
-            if found:
+        elif token.text in ("{", "}", ";"):
+            if token.text == "{":
+                head = " ".join(code.text(at) for at in range(start, index)).replace(" :: ", "::")
+                found.append(Scope(kind=_scope_kind(code, start, index), head=head, branches=code.branches[index]))
+            elif token.text == "}" and found:
                 found.pop()
-            start = index + 1
-        elif token.text == ";":
             start = index + 1
     return tuple(found)
 
@@ -118,25 +116,6 @@ def has_overload(scopes: FileScopes, kernel: Kernel, text: str) -> bool:
         if _parameter_text(text, code.tokens[index + 1].start, closing.end) != own:
             return True
     return False
-
-
-def spreading(scopes: FileScopes, seeds: Iterable[str], kernels: Iterable[Kernel]) -> frozenset[str]:
-    """Return `seeds` and the names of all declarations that mention one of them, directly or through others, kernels excepted."""
-    bodies = [(kernel.span.start, kernel.span.end) for kernel in kernels]
-    others = []
-    for declaration in scopes.declarations:
-        at = scopes.code.tokens[declaration.last].start
-        if not any(start <= at < end for start, end in bodies):
-            others.append((set(declaration.names), set(scopes.words(declaration))))
-    reached = set(seeds)
-    grown = True
-    while grown:
-        grown = False
-        for names, words in others:
-            if words & reached and not names <= reached:
-                reached |= names
-                grown = True
-    return frozenset(reached)
 
 
 def _parameter_text(text: str, start: int, end: int) -> str:

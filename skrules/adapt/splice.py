@@ -15,12 +15,16 @@ INCLUDE = '#include "kernel_operator.h"  // added by skrules'
 _HEADER = re.compile(r'#\s*include\s*[<"](?:[^>"]*/)?kernel_operator\.h[>"]')
 _REST_OF_LINE = re.compile(r"[ \t]*(?://[^\r\n\\]*|/\*[^\r\n]*?\*/[ \t]*)?(?:\r\n?|\n)")
 _LINE_END = re.compile(r"\r\n?|\n")
+_SPACE = re.compile(r"\bnamespace\b(?:.*?([\w:]+))?\Z")
 _ALWAYS = re.compile(r"#\s*(?:ifdef\s+__cplusplus|if\s+defined\s*\(?\s*__cplusplus\s*\)?)\s*\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fragment:
-    """Text that takes the place of `span`, which is empty for an insertion. It begins a line and ends one."""
+    """Text that takes the place of `span`.
+
+    An insertion, whose span is empty, is made of whole lines: it begins one, or begins with a line end, and ends one.
+    """
 
     span: Span
     text: str
@@ -40,6 +44,8 @@ def around(code: Structure, kernel: Kernel) -> tuple[tuple[str, ...], tuple[str,
     scopes = scopes_at(code, kernel.span.start)
     if any(scope.kind == "other" for scope in scopes):
         return (), (), "the kernel is not at namespace scope"
+    if not _agree(scopes, kernel):
+        return (), (), "the scopes around the kernel depend on an #if"
     first = next((index for index, scope in enumerate(scopes) if scope.kind == "extern-c"), None)
     if first is None:
         return (), (), ""
@@ -108,7 +114,7 @@ def splice(unit: SourceUnit, fragments: tuple[Fragment, ...], *, generated: str 
     for fragment in sorted(fragments, key=lambda fragment: (fragment.span.start, fragment.span.end)):
         add(unit.text[at : fragment.span.start])
         at = fragment.span.end
-        if generated is None:
+        if generated is None or fragment.span.start != fragment.span.end:
             add(fragment.text)
             continue
         text = fragment.text
@@ -131,6 +137,13 @@ def _branches_at(code: Structure, offset: int) -> tuple[Branch, ...]:
 
 def _is_always(lines: tuple[str, ...]) -> bool:
     return len(lines) == 1 and bool(_ALWAYS.match(lines[0].strip()))
+
+
+def _agree(scopes: tuple[Scope, ...], kernel: Kernel) -> bool:
+    """Tell whether the reader of kernels saw the same scopes."""
+    named = [_SPACE.search(scope.head) for scope in scopes if scope.kind == "namespace"]
+    names = [piece for match in named for piece in ((match.group(1) or "").split("::") if match else [])]
+    return names == list(kernel.namespaces) and (kernel.extern_c == "block") == any(scope.kind == "extern-c" for scope in scopes)
 
 
 def _opening(scope: Scope) -> str:

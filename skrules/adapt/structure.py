@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from skrules.findings import Finding, Severity
 from skrules.source.code import lines_of
 from skrules.source.model import SourceUnit, Span, Token, TokenKind
-from skrules.source.tokens import directive_name
+from skrules.source.tokens import BRANCH_DIRECTIVES, IF_DIRECTIVES, directive_name, spelling
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _OPENING = {")": "(", "]": "[", "}": "{"}
@@ -29,18 +29,19 @@ class Branch:
 class Structure:
     """`tokens` without blanks and comments; directives stay. All tuples are parallel to it.
 
-    `partner` is the index of the matching bracket or -1. `balanced` is false where a branch of an `#if` opens a bracket
-    that it does not close, so that the structure depends on the condition.
+    `texts` are the spellings, line splices taken out. `partner` is the index of the matching bracket or -1. `balanced` is
+    false where a branch of an `#if` opens a bracket that it does not close, so that the structure depends on the condition.
     """
 
     tokens: tuple[Token, ...]
+    texts: tuple[str, ...]
     partner: tuple[int, ...]
     branches: tuple[tuple[Branch, ...], ...]
     balanced: bool
 
     def text(self, index: int) -> str:
         """Return the text of a token, "" outside of the code."""
-        return self.tokens[index].text if 0 <= index < len(self.tokens) else ""
+        return self.texts[index] if 0 <= index < len(self.texts) else ""
 
     def is_name(self, index: int) -> bool:
         return 0 <= index < len(self.tokens) and self.tokens[index].kind is TokenKind.IDENTIFIER
@@ -66,9 +67,9 @@ def structure(tokens: Iterable[Token]) -> Structure:
     balanced = True
     for index, token in enumerate(kept):
         name = directive_name(token.text) if token.kind is TokenKind.DIRECTIVE else ""
-        if name in ("if", "ifdef", "ifndef"):
+        if name in IF_DIRECTIVES:
             groups.append((Branch(group=token.start, index=0, lines=(token.text,)), list(open_brackets)))
-        elif name in ("else", "elif", "elifdef", "elifndef", "endif") and groups:
+        elif (name in BRANCH_DIRECTIVES or name == "endif") and groups:
             branch, saved = groups.pop()
             balanced = balanced and open_brackets == saved
             open_brackets = list(saved)
@@ -86,7 +87,11 @@ def structure(tokens: Iterable[Token]) -> Structure:
                     balanced = False
         branches.append(tuple(branch for branch, _ in groups))
     return Structure(
-        tokens=kept, partner=tuple(partner), branches=tuple(branches), balanced=balanced and not open_brackets and not groups
+        tokens=kept,
+        texts=tuple(spelling(token) for token in kept),
+        partner=tuple(partner),
+        branches=tuple(branches),
+        balanced=balanced and not open_brackets and not groups,
     )
 
 

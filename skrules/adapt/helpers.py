@@ -1,0 +1,185 @@
+"""What a kernel reaches through the functions, classes and macros of its file and headers.
+
+The walk goes by name and errs on the side of too much: overloads of one name are not told apart, but a member function counts
+only where its class is reached too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from skrules.adapt.blocknum import API, RAW_WORDS, api_names, is_api, is_declared, is_raw
+from skrules.adapt.pipes import is_pipe_declaration
+from skrules.adapt.structure import Structure, structure
+from skrules.source.calls import Function, functions
+from skrules.source.model import SourceUnit
+from skrules.source.tokens import directive_name
+
+BLOCK_NUM = "block number"
+RAW = "raw block variable"
+PIPE = "TPipe"
+DESTROY = "Destroy"
+DESTROYERS = frozenset({"Destroy", "DestroyWithoutPipeAll"})
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One token of helper code that matters to a super kernel; `what` is one of the constants above."""
+
+    what: str
+    word: str
+    unit: SourceUnit
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """Code that is reached when all its `names` are: a function, a member function with its class, a class, a macro, an alias."""
+
+    names: tuple[str, ...]
+    words: frozenset[str]
+    uses: tuple[Use, ...]
+
+    @property
+    def title(self) -> str:
+        return "::".join(self.names)
+
+
+def read_chunks(units: Iterable[SourceUnit]) -> tuple[Chunk, ...]:
+    """Return the chunks of a file and its headers. Kernels are none: no kernel calls another."""
+    return tuple(chunk for unit in units for chunk in _chunks(unit))
+
+
+def reached(chunks: Sequence[Chunk], words: Iterable[str]) -> tuple[Chunk, ...]:
+    """Return the chunks that code with the identifiers `words` reaches, nearest first."""
+    known = set(words)
+    found: list[Chunk] = []
+    waiting = list(chunks)
+    while True:
+        now = [chunk for chunk in waiting if known.issuperset(chunk.names)]
+        if not now:
+            return tuple(found)
+        found += now
+        waiting = [chunk for chunk in waiting if not known.issuperset(chunk.names)]
+        for chunk in now:
+            known |= chunk.words
+
+
+def _chunks(unit: SourceUnit) -> Iterator[Chunk]:
+    code = structure(unit.tokens)
+    reader = _Reader(
+        unit=unit,
+        code=code,
+        api=api_names(code),
+        declared=frozenset(word for word in RAW_WORDS if any(is_declared(code, at, word) for at in range(len(code.tokens)))),
+    )
+    kernels = {kernel.body.start for kernel in unit.kernels}
+    waiting = sorted(functions(unit), key=lambda owner: owner.span, reverse=True)
+    own: list[tuple[Function, str, list[int]]] = []
+    outside: list[int] = []
+    around: list[tuple[Function, str, list[int]]] = []  # functions and classes that are open at the token, innermost last
+    for index, token in enumerate(code.tokens):
+        while around and token.start >= around[-1][0].span.end:
+            around.pop()
+        while waiting and waiting[-1].span.start <= token.start:
+            owner = waiting.pop()
+            holder = around[-1][0].name if around and around[-1][0].is_class else ""
+            around.append((owner, holder or _qualifier(code, owner, index), []))
+            own.append(around[-1])
+        if not code.is_directive(index):
+            (around[-1][2] if around else outside).append(index)
+        elif directive_name(code.text(index)) == "define":
+            yield reader.macro(index)
+    for owner, holder, indices in own:
+        names = _names(owner, holder)
+        if names and owner.body.start not in kernels:
+            yield reader.chunk(names, indices)
+    yield from reader.statements(outside)
+
+
+def _names(owner: Function, holder: str) -> tuple[str, ...]:
+    """Return the names that must be reached. Constructors, destructors and operators run wherever their class is used."""
+    if owner.is_class or not holder:
+        return (owner.name,) if owner.name != "operator" else ()
+    return (holder,) if owner.name in ("operator", holder) else (holder, owner.name)
+
+
+def _qualifier(code: Structure, owner: Function, index: int) -> str:
+    """Return `K` for `void K<T>::f() {`, whose first token is `index`."""
+    if owner.is_class:
+        return ""
+    while code.tokens[index].start < owner.body.start:
+        if code.text(index) == owner.name and code.text(index + 1) == "(":
+            at = index - 2 if code.text(index - 1) == "::" else -1
+            depth = 0
+            while at >= 0 and (depth or code.text(at) == ">"):
+                depth += (code.text(at) == ">") - (code.text(at) == "<")
+                at -= 1
+            return code.text(at) if code.is_name(at) else ""
+        index += 1
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reader:
+    """Makes chunks of one file. `declared` are the raw names that the file gives a meaning of its own."""
+
+    unit: SourceUnit
+    code: Structure
+    api: frozenset[str]
+    declared: frozenset[str]
+
+    def chunk(self, names: tuple[str, ...], indices: Sequence[int]) -> Chunk:
+        code = self.code
+        uses = tuple(self.use(what, index) for index in indices if (what := self.meaning(index)))
+        return Chunk(names=names, words=frozenset(code.text(index) for index in indices if code.is_name(index)), uses=uses)
+
+    def use(self, what: str, index: int, word: str = "") -> Use:
+        return Use(what=what, word=word or self.code.text(index), unit=self.unit, offset=self.code.tokens[index].start)
+
+    def meaning(self, index: int) -> str:
+        code, word = self.code, self.code.text(index)
+        if word == API and is_api(code, index, self.api):
+            return BLOCK_NUM
+        if word in RAW_WORDS and word not in self.declared and is_raw(code, index):
+            return RAW
+        if is_pipe_declaration(code, index):
+            return PIPE
+        is_destroyed = word in DESTROYERS and code.text(index + 1) == "(" and code.text(index - 1) in (".", "->")
+        return DESTROY if is_destroyed else ""
+
+    def macro(self, index: int) -> Chunk:
+        """A macro is read as a bag of words: where it ends up decides what they mean."""
+        name, *words = _WORD.findall(self.code.text(index))[1:] or [""]
+        kinds = {API: BLOCK_NUM, "TPipe": PIPE} | dict.fromkeys(RAW_WORDS, RAW) | dict.fromkeys(DESTROYERS, DESTROY)
+        uses = tuple(self.use(kinds[word], index, word) for word in dict.fromkeys(words) if word in kinds)
+        return Chunk(names=(name,), words=frozenset(words), uses=uses)
+
+    def statements(self, outside: Sequence[int]) -> Iterator[Chunk]:
+        """Aliases and variables at namespace scope bring in what they are made of."""
+        code = self.code
+        statement: list[int] = []
+        for index in outside:
+            if code.text(index) not in (";", "{", "}"):
+                statement.append(index)
+                continue
+            name = _declared_name(code, statement)
+            if name:
+                yield self.chunk((name,), statement)
+            statement = []
+
+
+def _declared_name(code: Structure, statement: Sequence[int]) -> str:
+    """Return the name that a statement declares, "" for none; `using N::name;` declares nothing new."""
+    words = [code.text(index) for index in statement]
+    if words[:1] == ["using"] and "=" not in words:
+        return ""
+    angle = 0
+    for index, following in zip(statement, [*words[1:], ";"], strict=False):
+        angle += (code.text(index) == "<") - (code.text(index) == ">")
+        if not angle and code.is_name(index) and following in ("=", ";", "[", "{", "("):
+            return code.text(index)
+    return ""
