@@ -5,10 +5,12 @@ What it makes cannot pass for a device binary: the objects hold no device code a
 
 from __future__ import annotations
 
+import concurrent.futures
 import functools
 import os
 import posixpath
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -158,7 +160,9 @@ class HostToolchain:
             write_if_changed(target, (entry / _LIBRARY).read_bytes())
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
-            self._compile_runtime(target.parent)
+            with tempfile.TemporaryDirectory(prefix=f".{_LIBRARY}.", dir=target.parent) as folder:
+                self._compile_runtime(Path(folder))
+                (Path(folder) / _LIBRARY).replace(target)
         target.chmod(0o755)
 
     def _compile_runtime(self, folder: Path) -> None:
@@ -167,11 +171,22 @@ class HostToolchain:
         sources = sorted((resources.toolchains() / "host" / "runtime").glob("*.cpp"))
         if not sources:
             raise BuildError("the host toolchain has no runtime sources", hint="reinstall skrules")
-        linking = ["-shared", "-fPIC", "-O2", f"-Wl,-soname,{_LIBRARY}", "-Wl,-z,defs", "-pthread", "-ldl"]
+        driver = hostcc.Driver(self.environment())
+        objects = [str(folder / "objects" / f"{source.stem}.o") for source in sources]
+
+        def compile_one(source: Path, output: str) -> None:
+            driver.run(["-c", "-O2", "-fPIC", str(source), "-o", output])
+
         try:
-            hostcc.Driver(self.environment()).run([*map(str, sources), *linking, "-o", str(folder / _LIBRARY)])
+            with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+                list(pool.map(compile_one, sources, objects))
+            driver.run(
+                ["-shared", *objects, f"-Wl,-soname,{_LIBRARY}", "-Wl,-z,defs", "-pthread", "-ldl", "-o", str(folder / _LIBRARY)]
+            )
         except BuildError as error:
             raise BuildError("the runtime of the host toolchain does not compile", hint="the messages above say where") from error
+        finally:
+            shutil.rmtree(folder / "objects", ignore_errors=True)
 
 
 def _hostcc() -> tuple[str, ...]:
