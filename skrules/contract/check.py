@@ -43,9 +43,9 @@ def resolve_units(units: Sequence[SourceUnit], contract: Contract | None) -> tup
     matches = match_entries(groups, contract.entries if contract else ())
     resolved: list[list[Entry]] = [[] for _ in units]
     definitions = [collect_definitions(unit) for unit in units]
-    for group, decisions in zip(groups, matches.of, strict=True):
+    for place, (group, decisions) in enumerate(zip(groups, matches.of, strict=True)):
         index = next(i for i, unit in enumerate(units) if unit is group.unit)
-        if not group.usable:
+        if not group.usable or (place in matches.doubtful and not decisions):
             continue
         for decision in decisions or (None,):
             entry, problems = _resolve(group, decision, definitions[index], contract.path if contract else "")
@@ -55,18 +55,13 @@ def resolve_units(units: Sequence[SourceUnit], contract: Contract | None) -> tup
     clashes = _clashes([entry for entries in resolved for entry in entries])
     clashing = {entry.name for entry, _ in clashes}
     operator_wide = [*matches.findings, *(finding for _, finding in clashes)]
-    spoilt = {finding.at for finding in matches.findings if finding.severity is Severity.BLOCKER}
     return tuple(
         Resolution(
-            entries=tuple(e for e in entries if e.name not in clashing and not _is_spoilt(e.contract, spoilt)),
+            entries=tuple(entry for entry in entries if entry.name not in clashing),
             findings=tuple(_in_order([*found, *(operator_wide if index == 0 else [])])),
         )
         for index, (entries, found) in enumerate(zip(resolved, findings, strict=True))
     )
-
-
-def _is_spoilt(entry: EntryContract, places: set[Location]) -> bool:
-    return bool(places & {entry.at, *entry.positions.values()})
 
 
 def _in_order(findings: Iterable[Finding]) -> list[Finding]:

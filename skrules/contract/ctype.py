@@ -83,13 +83,13 @@ def c_type(parameter: Parameter, arguments: Mapping[str, str]) -> str:
 def explain(type_text: str, definitions: Definitions) -> Meaning:
     """Tell what a resolved type means. `GM_ADDR`, `__gm__` and pointers are tensors."""
     tokens = split_type(type_text)
-    for _ in range(_MAX_ALIASES):
+    for depth in range(_MAX_ALIASES):
         flat = _outside_brackets(tokens)
         if "*" in flat or "GM_ADDR" in flat or "__gm__" in flat:
             return Meaning(kind=ParameterKind.TENSOR)
         words = [token for token in tokens if token not in _NOISE and token != "&"]
         if dtype := scalar_dtype(join_tokens(words)):
-            return Meaning(kind=ParameterKind.SCALAR, dtype=dtype, spelled=True)
+            return Meaning(kind=ParameterKind.SCALAR, dtype=dtype, spelled=depth == 0)
         name = _plain_name(words)
         if name in definitions.enums:
             underlying = definitions.enums[name]

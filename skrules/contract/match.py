@@ -118,9 +118,11 @@ def _signature(kernel: Kernel) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
-    """`of[i]` are the contract entries of the i-th group, in file order."""
+    """`of[i]` are the contract entries of the i-th group, in file order. `doubtful` are the groups that an entry speaks of
+    which contradicts itself: it decides nothing, but they are not forgotten either."""
 
     of: tuple[tuple[EntryContract, ...], ...]
+    doubtful: frozenset[int]
     findings: tuple[Finding, ...]
 
 
@@ -132,14 +134,19 @@ def match_entries(groups: Sequence[KernelGroup], entries: Iterable[EntryContract
     """
     of: list[list[EntryContract]] = [[] for _ in groups]
     findings: list[Finding] = []
+    doubtful: set[int] = set()
     for entry in entries:
-        index = _find(groups, entry, findings)
-        if index is not None:
-            of[index].append(entry)
-    return Matches(of=tuple(map(tuple, of)), findings=tuple(findings))
+        before = len(findings)
+        for index in _find(groups, entry, findings):
+            if len(findings) == before:
+                of[index].append(entry)
+            else:
+                doubtful.add(index)
+    return Matches(of=tuple(map(tuple, of)), doubtful=frozenset(doubtful), findings=tuple(findings))
 
 
-def _find(groups: Sequence[KernelGroup], entry: EntryContract, findings: list[Finding]) -> int | None:
+def _find(groups: Sequence[KernelGroup], entry: EntryContract, findings: list[Finding]) -> list[int]:
+    """Return the groups an entry speaks of: one, or none or several with a finding."""
     target = parse_target(entry.bind_target) if entry.bind_target else None
     if entry.bind_target and target is None:
         findings.append(_mismatch(entry, f"bind_target '{entry.bind_target}' is no kernel with template arguments"))
@@ -150,25 +157,20 @@ def _find(groups: Sequence[KernelGroup], entry: EntryContract, findings: list[Fi
     found = next((hits for name in names if (hits := _named(groups, name, target))), [])
     if len(found) > 1:
         known = sorted({groups[index].kernel.qualified_name for index in found})
-        findings.append(
-            _finding(
-                "codegen.kernel-name-ambiguous",
-                entry.where("source_entry_name"),
-                f"entry '{entry.name}' may mean {' or '.join(known)}",
-                f"source_entry_name: {known[0]}",
-            )
-        )
-        return None
-    if found and entry.source_entry_name and target and found[0] not in _named(groups, target.name, target):
+        message = f"entry '{entry.name}' may mean {' or '.join(known)}"
+        at = entry.where("source_entry_name")
+        findings.append(_finding("codegen.kernel-name-ambiguous", at, message, f"source_entry_name: {known[0]}"))
+    elif found and entry.source_entry_name and target and found[0] not in _named(groups, target.name, target):
         message = f"bind_target '{entry.bind_target}' is not the kernel '{entry.source_entry_name}' of source_entry_name"
         findings.append(_mismatch(entry, message))
-    if not found and target and (keyed := _named(groups, entry.name, None)):
-        message = f"bind_target '{entry.bind_target}' names no kernel of the source, and the entry's key names another"
-        findings.append(_mismatch(entry, message, f"bind_target: {groups[keyed[0]].kernel.qualified_name}<...>"))
-        return keyed[0]
-    if not found:
+    elif not found and target and (keyed := _named(groups, entry.name, None)):
+        name = groups[keyed[0]].kernel.qualified_name
+        message = f"bind_target '{entry.bind_target}' is no kernel of the source, but the entry's key is one: '{name}'"
+        findings.append(_mismatch(entry, message, f"bind_target: {name}"))
+        return keyed
+    elif not found:
         findings.append(_unused(groups, entry, names[0]))
-    return found[0] if found else None
+    return found
 
 
 def _named(groups: Sequence[KernelGroup], name: str, target: BindTarget | None) -> list[int]:
