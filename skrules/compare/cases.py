@@ -191,7 +191,7 @@ class _Reader:
     def _struct(self, item: Read | None) -> bytes:
         if item is None:
             return b""
-        if not item.value:
+        if not item.value and item.path not in self._problems.wrong:
             self._problems.add("a struct has at least one byte", item.at)
         data = bytearray()
         widest = 1
@@ -199,7 +199,7 @@ class _Reader:
             if isinstance(field.value, int):
                 data.append(field.value)
                 continue
-            if len(field.value) != 1:
+            if len(field.value) != 1 and field.path not in self._problems.wrong:
                 self._problems.add("a field is one type with its value", field.at, hint="{uint32: 128}")
             for dtype, value in field.value.items():
                 size = DTYPES[dtype]
@@ -275,7 +275,7 @@ class _TensorReader:
         if size is not None:
             if not self._is_workspace:
                 self._complain("bytes", "only a workspace may be given in bytes", "give shape and dtype")
-            if "shape" in self._item.value or "dtype" in self._item.value:
+            elif "shape" in self._item.value or "dtype" in self._item.value:
                 self._complain("bytes", "has bytes and also shape or dtype", "keep one of them")
             return (size,), "uint8"
         declared = self._parameter.dtype
@@ -293,7 +293,7 @@ class _TensorReader:
             self._complain("shape", f"has {len(shape)} dimensions")
             return None, dtype
         rank = self._parameter.rank
-        if shape is not None and rank is not None and len(shape) != rank:
+        if shape is not None and rank not in (None, len(shape)) and f"{self._item.path}.shape" not in self._problems.wrong:
             self._complain("shape", f"has {len(shape)} dimensions; the contract says {rank}")
         return None if shape is None else tuple(shape), dtype or None
 

@@ -119,7 +119,8 @@ class DocumentErrors(UsageError):
 class Problems:
     """Errors found so far. Reading goes on after an error, so that one run shows them all.
 
-    `wrong` has the keys ("entries.add.outputs") whose value did not fit, so that nobody complains that they are missing.
+    `wrong` has the paths ("entries.add.outputs") of values that did not fit, in whole or in part, so that nobody complains
+    about what is missing in them.
     """
 
     errors: list[UsageError] = field(default_factory=list)
@@ -260,6 +261,8 @@ def _read_list(node: Node, schema: ListOf, problems: Problems, where: str) -> An
         return _mismatch(node, schema, problems, where, hint)
     items = [_read(item, schema.item, problems, f"{where}[{index}]", item.at) for index, item in enumerate(node.value)]
     kept = [item for item in items if item is not None]
+    if len(kept) < len(items):
+        problems.wrong.add(where)
     if schema.unique:
         first: dict[Any, Read] = {}
         for item in kept:
@@ -299,6 +302,7 @@ def _read_table(node: Node, schema: Table, problems: Problems, where: str) -> An
             scope = f" in {where}" if where else ""
             names = [known.name for known in schema.keys]
             problems.add(f"unknown key '{word}'{scope}", at, allowed=names, hint=did_you_mean(word, spelled))
+            problems.wrong.add(where)
             continue
         if key.name in seen:
             problems.add(f"'{word}' and '{seen[key.name]}' are the same key", at, hint=f"keep '{key.name}'")

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from skrules.compare import numbers
+from skrules.compare.cases import Case, TensorCase, Tolerance, load_cases
+from skrules.contract.check import resolve
+from skrules.contract.entry import Entry
+from skrules.contract.load import load
+from skrules.errors import UsageError
+from skrules.source import read
+
+SOURCE = """enum class Mode : uint8_t { A };
+__global__ __vector__ void add(GM_ADDR x, GM_ADDR acc, GM_ADDR z, GM_ADDR w,
+                               uint32_t n, float alpha, Mode mode, Far far, Cfg cfg) {}
+"""
+CONTRACT = """entries:
+  add:
+    inputs: [x, acc]
+    outputs: [z, acc]
+    workspaces: [w]
+    pybind_return_tensor: z
+    launch: {block_dim: 4}
+    parameters: {x: {nullable: true, rank: 2}, z: {dtype: float16}, far: scalar, cfg: host_struct}
+"""
+PARTS = {
+    "x": "x: {shape: [2, 3], dtype: float32}",
+    "acc": "acc: {shape: [8], dtype: int32, values: arange}",
+    "z": "z: {shape: [8]}",
+    "w": "w: {bytes: 100}",
+}
+SCALARS = {"n": "n: 8", "alpha": "alpha: 1.5", "mode": "mode: 2"}
+
+
+def _entries(contract: str = CONTRACT) -> tuple[Entry, ...]:
+    text = contract.replace("far: scalar", "far: {kind: scalar, dtype: int16}")
+    return resolve(read(SOURCE.encode(), "k.asc"), load(text.encode(), "c.yaml")).entries
+
+
+def _text(rest: str = "", head: str = "", **parts: str) -> str:
+    tensors = ", ".join(filter(None, (parts.get(key, text) for key, text in PARTS.items())))
+    scalars = ", ".join(filter(None, (parts.get(key, text) for key, text in {**SCALARS, "far": "far: -3"}.items())))
+    structs = parts.get("cfg", "cfg: [1, 2, 3, 4]")
+    case = f"{{name: one, tensors: {{{tensors}}}, scalars: {{{scalars}}}, structs: {{{structs}}}{rest}}}"
+    return f"{head}cases:\n  - {case}\n"
+
+
+def _case(rest: str = "", head: str = "", **parts: str) -> Case:
+    return load_cases(_text(rest, head, **parts).encode(), "cases.yaml", _entries())[0]
+
+
+def _errors(text: str) -> str:
+    with pytest.raises(UsageError) as caught:
+        load_cases(text.encode(), "cases.yaml", _entries())
+    return str(caught.value)
+
+
+def test_a_full_case() -> None:
+    case = _case()
+    assert (case.name, case.entry, case.blocks, case.seed, case.tolerance, case.partial) == ("one", "add", 4, 0, None, False)
+    assert case.tensors["x"] == TensorCase(shape=(2, 3), dtype="float32", fill="random", low=-1, high=1)
+    assert case.tensors["acc"] == TensorCase(shape=(8,), dtype="int32", fill="arange")
+    assert case.tensors["z"] == TensorCase(shape=(8,), dtype="float16", fill="sentinel")
+    assert case.tensors["w"] == TensorCase(shape=(100,), dtype="uint8", fill="sentinel")
+    assert case.scalars == {"n": 8, "alpha": 1.5, "mode": 2, "far": -3} and case.structs == {"cfg": b"\1\2\3\4"}
+    assert str(case.at) == "cases.yaml:2:5"
+
+
+def test_defaults_and_what_a_case_says_itself() -> None:
+    head = "schema_version: 1\ndefaults: {seed: 7, tolerance: {rtol: 0.1}, block_dim: 2}\n"
+    case = _case(head=head)
+    assert (case.seed, case.tolerance, case.blocks) == (7, Tolerance(rtol=0.1), 2)
+    case = _case(", seed: 0, tolerance: {atol: 1}, block_dim: 9, partial: true", head)
+    assert (case.seed, case.tolerance, case.blocks, case.partial) == (0, Tolerance(atol=1), 9, True)
+
+
+def test_null_for_a_nullable_tensor() -> None:
+    assert _case(x="x: null").tensors["x"] is None
+    assert "'z' is not nullable" in _errors(_text(z="z: null"))
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("[1, 255]", b"\x01\xff"),
+        ("[{uint32: 5}]", struct.pack("<I", 5)),
+        ("[{uint8: 1}, {uint32: 5}]", struct.pack("<B3xI", 1, 5)),
+        ("[{int64: -1}, {bool: true}]", struct.pack("<q?7x", -1, True)),
+        ("[{float32: [0.5, 2]}, {int16: 3}]", struct.pack("<ffh2x", 0.5, 2, 3)),
+        ("[{float16: 1.5}]", struct.pack("<e", 1.5)),
+        ("[{bfloat16: 1.0}]", b"\x80\x3f"),
+    ],
+)
+def test_structs_have_the_layout_of_c(text: str, fields: bytes) -> None:
+    assert _case(cfg=f"cfg: {text}").structs["cfg"] == fields
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"x": ""}, "case 'one' does not give 'x' under 'tensors'"),
+        ({"n": ""}, "case 'one' does not give 'n' under 'scalars'"),
+        ({"cfg": ""}, "case 'one' does not give 'cfg' under 'structs'"),
+        ({"x": PARTS["x"] + ", q: {shape: [1]}"}, "entry 'add' has no parameter 'q'"),
+        ({"n": "n: 8, x: 3"}, "'x' belongs under 'tensors'"),
+        ({"x": "x: {shape: [2, 3]}"}, "'x': has no dtype"),
+        ({"x": "x: {dtype: int8}"}, "'x': has no shape"),
+        ({"x": "x: {shape: [2, 3], dtype: half}"}, "did you mean 'float16'?"),
+        ({"x": "x: {shape: [6], dtype: int8}"}, "'x': has 1 dimensions; the contract says 2"),
+        ({"x": "x: {shape: [2, -3], dtype: int8}"}, "shape[1] must be a whole number"),
+        ({"x": "x: {shape: 6, dtype: int8}"}, "must be a list"),
+        ({"x": "x: {shape: [2, 3], dtype: int8, initial: zeros}"}, "an input has no 'initial'"),
+        ({"x": "x: {shape: [2, 3], dtype: int8, values: rando}"}, "did you mean 'random'?"),
+        ({"x": "x: {shape: [2, 3], dtype: int8, values: 200}"}, "200 does not fit: int8 goes from -128 to 127"),
+        ({"x": "x: {shape: [2, 3], dtype: int8, values: 1.5}"}, "1.5 does not fit: it must be a whole number"),
+        ({"x": "x: {shape: [2, 3], dtype: float16, values: 1e6}"}, "float16 ends at 65504"),
+        ({"x": "x: {shape: [2, 3], dtype: int8, low: 5, high: 5}"}, "low 5 is not below high 5"),
+        ({"x": "x: {shape: [2, 3], dtype: int8, low: -200}"}, "-200 is outside of int8"),
+        ({"x": "x: {shape: [2, 3], dtype: int8, high: 1.5}"}, "must be a whole number"),
+        ({"x": "x: {shape: [2, 3], dtype: float32, values: ones, low: 1}"}, "'low' is for random values only"),
+        ({"x": "x: {shape: [2, 3], dtype: float32, bytes: 24}"}, "only a workspace may be given in bytes"),
+        ({"x": "x: {shape: [65536, 65536], dtype: float32}"}, "is larger than 2147483648 bytes"),
+        ({"x": "x: {shape: [" + "1, " * 40 + "1], dtype: float32}"}, "has 41 dimensions"),
+        ({"z": "z: {shape: [8], dtype: float32}"}, "is float16 in the contract, not float32"),
+        ({"z": "z: {shape: [8], values: zeros}"}, "an output has no 'values'"),
+        ({"w": "w: {bytes: 4, dtype: int8}"}, "has bytes and also shape or dtype"),
+        ({"n": "n: -1"}, "-1 does not fit: uint32 goes from 0 to 4294967295"),
+        ({"n": "n: 1.0"}, "1.0 does not fit: it must be a whole number"),
+        ({"n": "n: true"}, "true does not fit"),
+        ({"n": 'n: "8"'}, "scalars.n must be"),
+        ({"mode": "mode: 256"}, "uint8 goes from 0 to 255"),
+        ({"far": "far: 40000"}, "int16 goes from"),
+        ({"cfg": "cfg: [256]"}, "from 0 to 255"),
+        ({"cfg": "cfg: []"}, "a struct has at least one byte"),
+        ({"cfg": "cfg: [{uint32: 1, int8: 2}]"}, "a field is one type with its value"),
+        ({"cfg": "cfg: [{uint33: 1}]"}, "did you mean 'uint32'?"),
+        ({"cfg": "cfg: [{uint8: 300}]"}, "uint8 goes from 0 to 255"),
+        ({"cfg": "cfg: 3"}, "must be a list"),
+    ],
+)
+def test_what_is_refused(part: dict[str, str], message: str) -> None:
+    text = _errors(_text(**part))
+    assert message in text and "error: cases.yaml:2:" in text
+    assert text.count("error: ") == 1
+
+
+@pytest.mark.parametrize(
+    ("rest", "message"),
+    [
+        (", seed: -1", "seed must be a whole number"),
+        (", tolerance: {rtol: -1}", "a number not below 0"),
+        (", tolerance: {rtol: .nan}", "a number not below 0"),
+        (", tolerence: {}", "did you mean 'tolerance'?"),
+        (", entry: ad", "did you mean 'add'?"),
+        (", block_dim: 0", "from 1 to 65535"),
+        (", partial: 1", "true or false"),
+    ],
+)
+def test_settings(rest: str, message: str) -> None:
+    assert message in _errors(_text(rest))
+
+
+def test_names_are_unique_identifiers() -> None:
+    one = _text().split("\n", 1)[1]
+    assert "cases.yaml:3:12: a second case 'one'" in _errors("cases:\n" + one + one)
+    assert "a C identifier" in _errors(_text().replace("name: one", "name: a-b"))
+    assert "has no 'name'" in _errors(_text().replace("name: one, ", ""))
+
+
+def test_the_entry_must_be_named_when_there_are_several() -> None:
+    source = "__global__ __vector__ void a(GM_ADDR x) {}\n__global__ __vector__ void b(GM_ADDR x) {}\n"
+    entries = resolve(read(source.encode(), "k.asc"), None).entries
+    tensors = "tensors: {x: {shape: [1], dtype: int8}}"
+    with pytest.raises(UsageError, match="does not say which entry it runs\n  allowed: a, b"):
+        load_cases(f"cases: [{{name: c, {tensors}}}]".encode(), "cases.yaml", entries)
+    assert load_cases(f"cases: [{{name: c, entry: b, {tensors}}}]".encode(), "cases.yaml", entries)[0].entry == "b"
+
+
+def test_all_errors_come_at_once() -> None:
+    text = _errors(_text(", sed: 1", x="x: {shape: [6]}", n="n: -1"))
+    assert text.count("error: cases.yaml:2:") == 4
+
+
+def test_an_unknown_scalar_needs_an_encoding() -> None:
+    source = "__global__ __vector__ void k(GM_ADDR x, Far far) {}"
+    contract = load(b"entries: {k: {inputs: [x], outputs: [x], parameters: {far: scalar}}}", "c.yaml")
+    entries = resolve(read(source.encode(), "k.asc"), contract).entries
+    text = b"cases: [{name: c, tensors: {x: {shape: [1], dtype: int8}}, scalars: {far: 1}}]"
+    with pytest.raises(UsageError, match="how a Far is encoded is not known"):
+        load_cases(text, "cases.yaml", entries)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "data"),
+    [
+        ("bool", True, "01"),
+        ("int8", -1, "ff"),
+        ("uint16", 258, "0201"),
+        ("uint64", (1 << 64) - 1, "ff" * 8),
+        ("float32", 1, "0000803f"),
+        ("float64", 0.5, "000000000000e03f"),
+        ("float16", float("inf"), "007c"),
+        ("bfloat16", 1.0, "803f"),
+    ],
+)
+def test_encoding_is_little_endian(dtype: str, value: float, data: str) -> None:
+    assert numbers.encode(dtype, value).hex() == data

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skrules.compare.cases import Case, TensorCase, load_cases
+from skrules.compare.inputs import make_inputs, make_tensor
+from skrules.compare.numbers import COMPARABLE, numpy_dtype
+from skrules.compare.plan import outputs_of, read_output, write_plan
+from skrules.contract.check import resolve
+from skrules.contract.entry import Entry
+from skrules.contract.load import load
+from skrules.errors import TestFailure
+from skrules.source import read
+
+SOURCE = "__global__ __vector__ void k(GM_ADDR x, GM_ADDR acc, GM_ADDR z, GM_ADDR w, GM_ADDR o, half a, Cfg c) {}"
+CONTRACT = """entries: {k: {inputs: [x, acc, o], outputs: [acc, z], workspaces: [w], pybind_return_tensor: z,
+  parameters: {o: {nullable: true}, c: host_struct}}}"""
+CASES = """cases:
+  - name: small
+    block_dim: 3
+    tensors:
+      x: {shape: [2, 2], dtype: float16, values: 1}
+      acc: {shape: [3], dtype: int32, values: arange}
+      z: {shape: [4], dtype: bfloat16}
+      w: {shape: [2], dtype: int8, initial: zeros}
+      o: null
+    scalars: {a: 1.5}
+    structs: {c: [{uint32: 7}]}
+"""
+
+# What PCG64 gives for this seed: a change here changes the inputs of every operator.
+PINNED = [377, 556, 990]
+
+
+@pytest.fixture(scope="module", name="entry")
+def _entry() -> Entry:
+    return resolve(read(SOURCE.encode(), "k.asc"), load(CONTRACT.encode(), "c.yaml")).entries[0]
+
+
+@pytest.fixture(name="case")
+def _case(entry: Entry) -> Case:
+    return load_cases(CASES.encode(), "cases.yaml", [entry])[0]
+
+
+def test_the_plan(entry: Entry, case: Case, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, [case, replace(case, name="again", blocks=0)], {"k": entry})
+    assert plan.read_text().splitlines()[:10] == [
+        "skrules-plan 1",
+        "case small k 3",
+        "tensor x 8 in inputs/small.x.bin",
+        "tensor acc 12 inout inputs/small.acc.bin",
+        "tensor z 8 out -",
+        "tensor w 2 workspace inputs/small.w.bin",
+        "null o",
+        "scalar a 003e",
+        "struct c 07000000",
+        "end",
+    ]
+    assert "case again k 0" in plan.read_text()
+    assert (tmp_path / "inputs/small.x.bin").read_bytes() == bytes.fromhex("003c") * 4
+    assert (tmp_path / "inputs/small.acc.bin").read_bytes() == np.arange(3, dtype="<i4").tobytes()
+    assert (tmp_path / "inputs/small.w.bin").read_bytes() == b"\0\0"
+    assert not (tmp_path / "inputs/small.z.bin").exists()
+
+
+def test_plans_are_the_same_every_time(entry: Entry, case: Case, tmp_path: Path) -> None:
+    assert case.tensors["x"] is not None
+    case = replace(case, tensors={**case.tensors, "x": replace(case.tensors["x"], fill="random", low=-1, high=1)})
+    for folder in ("a", "b"):
+        write_plan(tmp_path / folder, [case], {"k": entry})
+    for path in (tmp_path / "a").rglob("*.*"):
+        assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()
+
+
+class TestInputs:
+    def _tensor(self, case: Case, dtype: str, **fields: object) -> np.ndarray:
+        return make_tensor(case, "x", TensorCase(shape=(1000,), dtype=dtype, **fields))  # type: ignore[arg-type]
+
+    def test_random_depends_on_seed_entry_case_and_tensor_only(self, case: Case) -> None:
+        tensor = TensorCase(shape=(64,), dtype="float32", low=-1, high=1)
+        base = make_tensor(case, "x", tensor)
+        others = [
+            make_tensor(replace(case, seed=1), "x", tensor),
+            make_tensor(replace(case, entry="j"), "x", tensor),
+            make_tensor(replace(case, name="n"), "x", tensor),
+            make_tensor(case, "y", tensor),
+        ]
+        assert np.array_equal(base, make_tensor(case, "x", tensor))
+        assert not any(np.array_equal(base, other) for other in others)
+
+    def test_the_stream_is_pinned(self, case: Case) -> None:
+        found = make_tensor(case, "x", TensorCase(shape=(3,), dtype="int32", low=0, high=1000))
+        assert found.tolist() == PINNED
+
+    @pytest.mark.parametrize("dtype", COMPARABLE)
+    def test_random_stays_in_range(self, case: Case, dtype: str) -> None:
+        low, high = (0, 2) if dtype == "bool" else (0, 5)
+        array = self._tensor(case, dtype, low=low, high=high)
+        assert array.dtype == numpy_dtype(dtype) and array.shape == (1000,)
+        values = array.astype(np.float64)
+        assert values.min() >= low and values.max() <= high and len(np.unique(values)) > 1
+
+    @pytest.mark.parametrize("dtype", ["int64", "uint64", "float32", "float64"])
+    def test_the_whole_range(self, case: Case, dtype: str) -> None:
+        info = np.finfo(dtype) if "float" in dtype else np.iinfo(dtype)
+        top = float(info.max) if "float" in dtype else int(info.max) + 1
+        values = self._tensor(case, dtype, low=info.min, high=top)
+        assert np.isfinite(values.astype(np.float64)).all() and len(np.unique(values)) > 900
+
+    @pytest.mark.parametrize(
+        ("dtype", "period"), [("int8", 128), ("uint8", 256), ("bfloat16", 256), ("float16", 2048), ("bool", 2)]
+    )
+    def test_arange_starts_over_where_numbers_end(self, case: Case, dtype: str, period: int) -> None:
+        values = self._tensor(case, dtype, fill="arange").astype(np.float64)
+        assert np.array_equal(values, np.arange(1000) % period)
+
+    def test_constants(self, case: Case) -> None:
+        assert set(self._tensor(case, "int64", fill="constant", constant=-(1 << 63)).tolist()) == {-(1 << 63)}
+        assert np.isnan(self._tensor(case, "float32", fill="constant", constant=float("nan"))).all()
+        assert set(self._tensor(case, "bool", fill="ones").tolist()) == {True}
+
+    def test_only_what_has_content(self, case: Case) -> None:
+        assert set(make_inputs(case)) == {"x", "acc", "w"}
+
+
+def test_outputs_and_their_files(entry: Entry, case: Case, tmp_path: Path) -> None:
+    outputs = dict(outputs_of(case, entry))
+    assert list(outputs) == ["acc", "z"]
+    (tmp_path / "small.acc.plain").write_bytes(np.array([1, 2, 3], dtype="<i4").tobytes())
+    assert read_output(tmp_path, case, "acc", outputs["acc"], "plain").tolist() == [1, 2, 3]
+    with pytest.raises(TestFailure, match=r"the sk run left no small\.acc\.sk"):
+        read_output(tmp_path, case, "acc", outputs["acc"], "sk")
+    (tmp_path / "small.acc.sk").write_bytes(b"123")
+    with pytest.raises(TestFailure, match="has 3 bytes, not 12"):
+        read_output(tmp_path, case, "acc", outputs["acc"], "sk")
