@@ -7,15 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+import jinja2
+
 from skrules.adapt.args import ArgsStruct, args_struct, check_parameters
-from skrules.adapt.bind import SPLIT_INDEX, Twin, bind_line, render, sk_type, template_arguments
+from skrules.adapt.bind import SPLIT_INDEX, Twin, bind_line, block_template, render, sk_type, template_arguments
 from skrules.adapt.body import FileFacts, SkBody, read_facts, rewrite_body, task_types
+from skrules.adapt.current import binding_of, read_bindings
 from skrules.adapt.names import camel, free_name, legacy_edits, words_of
 from skrules.adapt.scopes import has_overload
 from skrules.adapt.splice import Fragment, after_kernel, around, include_fragment, splice
 from skrules.adapt.structure import finding, structure, tokens_in
 from skrules.contract.entry import Entry, Resolution
+from skrules.errors import Location
 from skrules.findings import Finding, Severity, blockers
+from skrules.source.form import SkForm, classify
 from skrules.source.model import CoreType, Kernel, SourceUnit, Span
 
 COMPLETED = "completed"
@@ -72,19 +77,31 @@ def adapt(unit: SourceUnit, resolution: Resolution, headers: Sequence[SourceUnit
     `headers` are the workspace headers that the file includes, read like sources: the block number and TPipes are looked for
     in them too. Nothing is guessed: what is not known for sure is a blocker with its place, and the file then needs a human.
     """
+    findings = [*unit.findings, *resolution.findings, *_form_findings(unit)]
+    if blockers(findings):
+        return AdaptedSource(unit=unit, entries=(), findings=tuple(findings), status=NEEDS_HUMAN)
+    renames, renamed = _renames(unit)
+    findings += renamed
+    if classify(unit).form is SkForm.CURRENT_SK_BIND:
+        return AdaptedSource(
+            unit=unit,
+            entries=_current_entries(unit, resolution),
+            findings=tuple(findings),
+            status=COMPLETED if renames else ALREADY_CURRENT,
+            fragments=renames,
+        )
     facts = read_facts(unit, headers)
-    findings = [*unit.findings, *resolution.findings]
     taken = set(words_of(unit))
+    template = block_template(unit.newline)
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in resolution.entries:
         groups.setdefault(_identity(entry.kernel), []).append(entry)
     adapted: list[AdaptedEntry] = []
-    fragments, renamed = _renames(unit)
-    findings += renamed
+    fragments = [*renames]
     bound: list[Kernel] = []
     for identity, entries in groups.items():
         twins = [kernel for kernel in unit.kernels if _identity(kernel) == identity]
-        draft = _Draft(facts, entries, taken)
+        draft = _Draft(facts, entries, taken, template)
         bound += twins
         fragments += [block for kernel in twins if (block := draft.block(kernel)) is not None]
         findings += dict.fromkeys(draft.findings)
@@ -100,16 +117,54 @@ def adapt(unit: SourceUnit, resolution: Resolution, headers: Sequence[SourceUnit
     )
 
 
-def _renames(unit: SourceUnit) -> tuple[list[Fragment], list[Finding]]:
+def _form_findings(unit: SourceUnit) -> list[Finding]:
+    form = classify(unit)
+    if form.form not in (SkForm.PARTIAL, SkForm.UNKNOWN):
+        return []
+    at = Location(file=unit.path)
+    if form.markers:
+        at = Location(file=unit.path, line=form.markers[0].line, column=form.markers[0].column)
+    return [
+        Finding(
+            rule="codegen.unknown-sk-form",
+            severity=Severity.BLOCKER,
+            at=at,
+            message=f"the file is neither a plain kernel file nor fully bound: {'; '.join(form.notes)}",
+            hint="bind every kernel by hand, or remove the SK code and let it be generated",
+        )
+    ]
+
+
+def _current_entries(unit: SourceUnit, resolution: Resolution) -> tuple[AdaptedEntry, ...]:
+    bindings = read_bindings(unit)
+    entries = []
+    for entry in resolution.entries:
+        found = binding_of(bindings, entry.bind_target)
+        decision = entry.contract.sk
+        entries.append(
+            AdaptedEntry(
+                entry=entry,
+                args_struct=found.args_struct if found else "",
+                sk_function=found.function if found else "",
+                sk_type=found.sk_type if found else "",
+                uses_sys_args=found.uses_sys_args if found else False,
+                splits=found.splits if found else decision.num_splits,
+                mask=decision.mask if found is None or found.mask is None else found.mask,
+                bind_line=found.line if found else "",
+            )
+        )
+    return tuple(entries)
+
+
+def _renames(unit: SourceUnit) -> tuple[tuple[Fragment, ...], list[Finding]]:
     """Bring hand-written code to the current names of the system arguments."""
-    fragments, findings = [], []
-    for edit in legacy_edits(unit.tokens):
-        old = unit.text[edit.start : edit.end]
-        message = f"'{old}' is now called '{edit.text}'; renamed"
-        rule = "codegen.inline-sys-args-api-current"
+    edits = legacy_edits(unit.tokens)
+    rule = "codegen.inline-sys-args-api-current"
+    findings = []
+    for edit in edits:
+        message = f"'{unit.text[edit.start : edit.end]}' is now called '{edit.text}'; renamed"
         findings.append(finding(unit, edit.start, rule, message, severity=Severity.NOTE))
-        fragments.append(Fragment(span=Span(start=edit.start, end=edit.end), text=edit.text))
-    return fragments, findings
+    return tuple(Fragment(span=Span(start=edit.start, end=edit.end), text=edit.text) for edit in edits), findings
 
 
 def _identity(kernel: Kernel) -> tuple[str, str]:
@@ -120,7 +175,7 @@ def _identity(kernel: Kernel) -> tuple[str, str]:
 class _Draft:
     """The blocks of one kernel and its `#if` twins while they are made: every doubt is noted as a finding."""
 
-    def __init__(self, facts: FileFacts, entries: list[Entry], taken: set[str]) -> None:
+    def __init__(self, facts: FileFacts, entries: list[Entry], taken: set[str], template: jinja2.Template) -> None:
         self.facts = facts
         self.unit = facts.unit
         self.entries = entries
@@ -128,6 +183,7 @@ class _Draft:
         self.findings: list[Finding] = []
         self.adapted: list[AdaptedEntry] = []
         self.taken = taken
+        self.template = template
         self.struct_name = self.free(f"{camel(self.kernel.name)}Args") if self.kernel.parameters else ""
         self.function = self.free(f"{self.kernel.name}_sk")
 
@@ -167,7 +223,7 @@ class _Draft:
         )
         self.adapted += [self.adapted_entry(entry, twin, line) for entry, line in zip(self.entries, binds, strict=True)]
         at = after_kernel(unit, kernel)
-        text = unit.newline + render(twin, self.source(), unit.newline, leave=leave, enter=enter)
+        text = unit.newline + render(self.template, twin, self.source(), leave=leave, enter=enter)
         return Fragment(span=Span(start=at, end=at), text=text)
 
     def report(
@@ -228,7 +284,7 @@ class _Draft:
                 )
 
     def contract_finding(self, entry: Entry, key: str, rule: str, message: str) -> None:
-        at = entry.contract.positions.get(key, entry.contract.at)
+        at = entry.contract.where(key)
         self.findings.append(Finding(rule=rule, severity=Severity.BLOCKER, at=at, message=f"{entry.name}: {message}"))
 
     def binds(self) -> list[str]:

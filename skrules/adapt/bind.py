@@ -109,8 +109,8 @@ def bind_line(entry: Entry, function: str, arguments: Sequence[str], *, overload
     return f"SK_BIND({target}, {entry.contract.sk.mask}, {', '.join(symbols)});"
 
 
-def render(twin: Twin, source: str, newline: str, *, leave: Collection[str], enter: Collection[str]) -> str:
-    """Return the block of a twin. `leave` and `enter` are the lines that close and open scopes around it."""
+def block_template(newline: str) -> jinja2.Template:
+    """Return the template of a block, with the file's own line ends."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(resources.templates() / "adapt"),
         undefined=jinja2.StrictUndefined,
@@ -120,7 +120,12 @@ def render(twin: Twin, source: str, newline: str, *, leave: Collection[str], ent
         lstrip_blocks=True,
         autoescape=False,
     )
-    return environment.get_template("binding.j2").render(
+    return environment.get_template("binding.j2")
+
+
+def render(template: jinja2.Template, twin: Twin, source: str, *, leave: Collection[str], enter: Collection[str]) -> str:
+    """Return the block of a twin. `leave` and `enter` are the lines that close and open scopes around it."""
+    return template.render(
         begin=BEGIN,
         finish=END,
         kernel=twin.kernel.name + twin.kernel.specialisation,

@@ -306,21 +306,28 @@ def _edits(code: Structure, text: str, newline: str, statement: Statement, in_bl
     calls = _calls(code, statement.first, leaving, newline, block)
     first_on_line = not text[line_start(text, at) : at].strip(" \t")
     conditional = newline in calls
-    separator = newline + block if in_block and first_on_line and not conditional else " "
-    if conditional:
-        calls, separator = newline + calls, newline + block
+    if conditional and in_block and first_on_line:
+        at, block = line_start(text, at), ""
+        opening, separator = calls, newline
+    elif conditional:
+        opening, separator = newline + calls, newline + block
+    else:
+        opening, separator = calls, newline + block if in_block and first_on_line else " "
     if statement.kind is not Kind.RETURN or statement.first + 1 == statement.last:
         if in_block:
-            return [Edit(start=at, end=at, text=calls + separator)]
+            return [Edit(start=at, end=at, text=opening + separator)]
         end = code.tokens[statement.last].end
-        return [Edit(start=at, end=at, text="{ " + calls + separator), Edit(start=end, end=end, text=" }")]
+        lead = "{" if conditional else "{ "
+        return [Edit(start=at, end=at, text=lead + opening + separator), Edit(start=end, end=end, text=" }")]
     # `return f(&pipe);` of a void function: the call comes first, then the destruction.
+    at, block = code.tokens[statement.first].start, indentation(text, code.tokens[statement.first].start)
     start, end = code.tokens[statement.first + 1].start, code.tokens[statement.last].end
-    opening, closing = ("", "") if in_block else ("{ ", " }")
-    between = separator if not conditional else ""
+    lines = conditional or (in_block and first_on_line)
+    separator = newline + block if lines else " "
+    before = newline if conditional else separator
     return [
-        Edit(start=at, end=start, text=opening),
-        Edit(start=end, end=end, text=f"{between}{calls}{separator}return;{closing}"),
+        Edit(start=at, end=start, text="" if in_block else "{ "),
+        Edit(start=end, end=end, text=f"{before}{calls}{separator}return;{'' if in_block else ' }'}"),
     ]
 
 

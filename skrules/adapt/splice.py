@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from skrules.adapt.scopes import Scope, scopes_at
+from skrules.adapt.scopes import Scope, namespaces_of, scopes_at
 from skrules.adapt.structure import Branch, Structure
 from skrules.source.model import Kernel, SourceUnit, Span, TokenKind
 from skrules.source.tokens import directive_name
@@ -15,7 +15,6 @@ INCLUDE = '#include "kernel_operator.h"  // added by skrules'
 _HEADER = re.compile(r'#\s*include\s*[<"](?:[^>"]*/)?kernel_operator\.h[>"]')
 _REST_OF_LINE = re.compile(r"[ \t]*(?://[^\r\n\\]*|/\*[^\r\n]*?\*/[ \t]*)?(?:\r\n?|\n)")
 _LINE_END = re.compile(r"\r\n?|\n")
-_SPACE = re.compile(r"\bnamespace\b(?:.*?([\w:]+))?\Z")
 _ALWAYS = re.compile(r"#\s*(?:ifdef\s+__cplusplus|if\s+defined\s*\(?\s*__cplusplus\s*\)?)\s*\Z")
 
 
@@ -141,9 +140,8 @@ def _is_always(lines: tuple[str, ...]) -> bool:
 
 def _agree(scopes: tuple[Scope, ...], kernel: Kernel) -> bool:
     """Tell whether the reader of kernels saw the same scopes."""
-    named = [_SPACE.search(scope.head) for scope in scopes if scope.kind == "namespace"]
-    names = [piece for match in named for piece in ((match.group(1) or "").split("::") if match else [])]
-    return names == list(kernel.namespaces) and (kernel.extern_c == "block") == any(scope.kind == "extern-c" for scope in scopes)
+    in_extern_c = any(scope.kind == "extern-c" for scope in scopes)
+    return namespaces_of(scopes) == kernel.namespaces and in_extern_c == (kernel.extern_c == "block")
 
 
 def _opening(scope: Scope) -> str:
