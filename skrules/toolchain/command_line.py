@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -136,3 +137,9 @@ def codegen_options(options: Sequence[str]) -> list[str]:
         elif not word.startswith(_JOINED):
             kept.append(word)
     return kept
+
+
+def include_folders(options: Sequence[str]) -> list[Path]:
+    """Return where `#include "x"` looks beyond the folder of the including file, in order."""
+    quoted = [Path(value) for option, value in itertools.pairwise(options) if option == "-iquote"]
+    return quoted + [Path(option[2:]) for option in options if option.startswith("-I")]

@@ -28,7 +28,7 @@ from skrules.toolchain.fingerprint import digest_tree
 
 _LIBRARY = "libskrules_host.so"
 # Modules that decide what hostcc makes of a source.
-_DRIVER = ("command_line.py", "cxx.py", "hostcc.py", "launch_syntax.py")
+_DRIVER = (*(f"toolchain/{name}.py" for name in ("command_line", "cxx", "hostcc", "launch_*")), "source/*.py")
 # The cache of precompiled headers and the compiler need these; nothing else of the user's environment matters.
 _PASSED_ON = ("HOME", "SKRULES_CACHE", "XDG_CACHE_HOME", "TMPDIR")
 
@@ -61,7 +61,7 @@ class HostToolchain:
             "machine": " ".join(cxx.this_machine_flags()),
             "headers": digest_tree(resources.toolchains() / "host" / "include"),
             "archs": archs,
-            "driver": digest_tree(Path(__file__).parent, _DRIVER),
+            "driver": digest_tree(resources.package(), _DRIVER),
         }
 
     def environment(self) -> Mapping[str, str]:
@@ -183,7 +183,7 @@ class HostToolchain:
             driver.run(
                 ["-shared", *objects, f"-Wl,-soname,{_LIBRARY}", "-Wl,-z,defs", "-pthread", "-ldl", "-o", str(folder / _LIBRARY)]
             )
-        except BuildError as error:
+        except hostcc.CompilerFailed as error:
             raise BuildError("the runtime of the host toolchain does not compile", hint="the messages above say where") from error
         finally:
             shutil.rmtree(folder / "objects", ignore_errors=True)

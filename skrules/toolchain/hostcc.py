@@ -26,8 +26,9 @@ from skrules.engine.files import write_if_changed
 from skrules.errors import BuildError, SkrulesError, ToolchainError, UsageError
 from skrules.toolchain import cache, cxx
 from skrules.toolchain.arch_header import arch_include
-from skrules.toolchain.command_line import Invocation, codegen_options, parse
+from skrules.toolchain.command_line import Invocation, codegen_options, include_folders, parse
 from skrules.toolchain.fingerprint import digest_tree
+from skrules.toolchain.launch_syntax import local_headers, rewrite_launches
 
 # First words of every compilation, so that options given by the user win.
 _DEFAULTS = ("-std=c++17", "-O1", "-fPIC")
@@ -36,6 +37,10 @@ _DEFAULTS = ("-std=c++17", "-O1", "-fPIC")
 _FIXED = {"gcc": ("-ffp-contract=off", "-fno-gnu-unique"), "clang": ("-ffp-contract=off",)}
 _KERNEL_HEADER = "kernel_operator.h"
 _PRECOMPILED_KEPT = 6  # ~100 MB each: archs x optimisation levels in use
+
+
+class CompilerFailed(BuildError):
+    """The C++ compiler failed, and has said why."""
 
 
 class Driver:
@@ -48,7 +53,7 @@ class Driver:
         self.include = resources.toolchains() / "host" / "include"
 
     def run(self, arguments: Sequence[str]) -> None:
-        """Carry out one command line. Raises BuildError when the C++ compiler, whose messages are out already, fails."""
+        """Carry out one command line. Raises CompilerFailed, or BuildError for a launch that cannot be rewritten."""
         work = parse(arguments)
         output = Path(work.output)
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -72,10 +77,14 @@ class Driver:
         list_of_files = folder / "out.d"
         flags = [*self.flags(), *self.arch_flags(work, folder)]
         if work.asc:
-            text.write_bytes(self.rewritten(source))
+            rewritten = self.rewritten(source, work)
+            text.write_bytes(rewritten)
             flags += self.precompiled([*flags, *codegen_options(work.options)], folder)
             # `#include "x"` is looked for beside the file being compiled, which is the rewritten one.
             places = ["-iquote", str(Path(source).parent)]
+            if b"::skhost::launch(" in rewritten and _KERNEL_HEADER.encode() not in rewritten:
+                # A file that only launches kernels of others need not include their header.
+                places += ["-include", str(self.include / "skrules_host" / "launch.h")]
         else:
             places, text = [], Path(source)
         reproducible = [f"-ffile-prefix-map={folder}/=", *([f"-frandom-seed={source}"] if self.compiler.kind == "gcc" else [])]
@@ -96,17 +105,14 @@ class Driver:
         options = [*compiling, *work.options, *(self.headers(folder) if work.cpp else [])]
         self.call([*options, *work.cpp, *objects, *work.linking, "-o", str(folder / Path(work.output).name)])
 
-    def rewritten(self, source: str) -> bytes:
+    def rewritten(self, source: str, work: Invocation) -> bytes:
         """Return the C++ text of an AscendC source; messages and `__FILE__` keep naming the user's file."""
-        from skrules.toolchain.launch_syntax import rewrite_launches
-
         try:
-            data = Path(source).read_bytes().removeprefix(b"\xef\xbb\xbf")
+            data = Path(source).read_bytes()
         except OSError as error:
             raise UsageError(f"hostcc: cannot read {source}: {error.strerror}") from error
-        text = rewrite_launches(data.decode("utf-8", "surrogateescape"), source)
-        name = source.replace("\\", "\\\\").replace('"', '\\"')
-        return f'#line 1 "{name}"\n'.encode() + text.encode("utf-8", "surrogateescape")
+        headers = local_headers(source, include_folders(work.options)) if b"<<<" in data else {}
+        return rewrite_launches(data, source, int(work.arch.removeprefix("dav-")), headers=headers)
 
     def flags(self) -> list[str]:
         return [*cxx.this_machine_flags(), *_FIXED[self.compiler.kind]]
@@ -159,7 +165,7 @@ class Driver:
             # A compiler that fails says why; one that was killed cannot.
             print(f"hostcc: {name} was ended by signal {-run.returncode}; out of memory?", file=sys.stderr)
         if run.returncode:
-            raise BuildError(f"{name} failed")
+            raise CompilerFailed(f"{name} failed")
 
 
 def _rule(target: str, files: Sequence[str]) -> str:
@@ -181,8 +187,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the driver; returns the exit status."""
     try:
         Driver(os.environ).run(sys.argv[1:] if arguments is None else arguments)
-    except BuildError:
-        return BuildError.exit_code  # the compiler has said what is wrong
+    except CompilerFailed as error:
+        return error.exit_code
     except SkrulesError as error:
         print(error, file=sys.stderr)
         return error.exit_code
