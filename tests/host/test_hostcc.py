@@ -189,10 +189,7 @@ def test_messages_name_the_users_line_and_nothing_is_left(capfd):
 
 
 def test_a_file_that_only_launches(tree):
-    write(
-        tree / "toolchains/host/include/skrules_host/launch.h",
-        "namespace skhost { template <class... A> void launch(A...) {} }\n",
-    )
+    write(tree / "toolchains/host/include/skrules_host/launch.h", LAUNCHER)
     write(Path("src/k.asc"), LAUNCH.replace(' int wrong = "text";', ""))
     assert hostcc.main(COMPILE) == 0
 
