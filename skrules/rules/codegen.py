@@ -103,14 +103,23 @@ def generate(name: str, units: Sequence[SourceUnit], contract: Contract | None, 
     texts = {}
     for source in adapted:
         path = source.unit.path
-        launchers = render_launchers([entry.entry for entry in source.entries])
-        texts[path] = source.text(line_markers=True, generated=adapted_paths[path]) + launchers.encode("latin-1")
+        adapted_text = source.text(line_markers=True, generated=adapted_paths[path])
+        texts[path] = _with_launchers(
+            adapted_text, render_launchers([entry.entry for entry in source.entries]), adapted_paths[path]
+        )
     return OperatorText(
         adapted=texts,
         options={source.unit.path: _options(source) for source in adapted},
         descriptor=render_descriptor(name, entries, {entry.name: entry.kernel.type for entry in entries}),
         findings=findings,
     )
+
+
+def _with_launchers(text: bytes, launchers: str, path: str) -> bytes:
+    """Append the launchers; a compiler's messages on them name the generated file and its line."""
+    if not text.endswith(b"\n"):
+        text += b"\n"
+    return text + f'#line {text.count(b"\n") + 2} "{path}"\n'.encode() + launchers.encode("latin-1")
 
 
 def _options(source: AdaptedSource) -> str:

@@ -60,7 +60,11 @@ def program_actions(archs: Sequence[str], context: Context) -> tuple[Action, ...
                 what="runtime_compare.asc",
                 inputs=(),
                 outputs=(output,),
-                key={**context.toolchain.key(), "program": context.compare_template_digest, "binding headers": context.binding_header_digest},
+                key={
+                    **context.toolchain.key(),
+                    "program": context.compare_template_digest,
+                    "binding headers": context.binding_header_digest,
+                },
                 command=context.toolchain.compile_kernel(request),
                 environment=context.toolchain.environment(),
             )
