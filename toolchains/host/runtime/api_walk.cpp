@@ -74,7 +74,7 @@ LaneSet selectLanes(const Lanes &lanes, uint32_t perRepeat, const char *api) {
 
 void walkLanes(const VectorCall &call, const Lanes &lanes, RunFunction function, const void *context) {
     issue(PIPE_V);
-    Walked walked[3];
+    Walked walked[3] = {};
     const int operands = 1 + call.sources;
     uint32_t widest = 8;
     for (int i = 0; i < operands; ++i) {
