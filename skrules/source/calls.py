@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from skrules.source.code import Code, code_of, join, lines_of
 from skrules.source.conditions import Conditions, conditions_of
-from skrules.source.model import SourceUnit, Span
+from skrules.source.macros import macros_of, read_macro
+from skrules.source.model import SourceUnit, Span, TokenKind
 from skrules.source.scopes import Scope, scope_at
+from skrules.source.tokens import spelling
 
 _API = "AscendC"
 # Identifiers in front of a name that do not make it a declaration of that name.
@@ -175,21 +177,32 @@ def _head(code: Code, begin: int, brace: int) -> tuple[str, bool]:
 
 
 def identifiers_in(unit: SourceUnit, *spans: Span) -> tuple[frozenset[str], ...]:
-    """Return for each span the identifiers of the code within it."""
+    """Return for each span the identifiers of the code within it; it may lie in the replacement list of a macro."""
     code = code_of(unit.tokens)
     starts = [token.start for token in code.tokens]
-    ranges = [(bisect_left(starts, span.start), bisect_left(starts, span.end)) for span in spans]
-    return tuple(frozenset(code.texts[index] for index in range(*each) if code.is_identifier(index)) for each in ranges)
+    found: list[frozenset[str]] = []
+    for span in spans:
+        first, last = bisect_left(starts, span.start), bisect_left(starts, span.end)
+        tokens = code.tokens[first:last]
+        if first > 0 and code.is_directive(first - 1) and code.tokens[first - 1].end >= span.end:
+            macro = read_macro(code.tokens[first - 1])
+            inside = macro.code.tokens if macro else ()
+            tokens = tuple(token for token in inside if span.start <= token.start < span.end)
+        found.append(frozenset(spelling(token) for token in tokens if token.kind is TokenKind.IDENTIFIER))
+    return tuple(found)
 
 
 def reachable(units: Iterable[SourceUnit], start: Iterable[str]) -> frozenset[str]:
     """Return the identifiers that code can reach which uses the identifiers `start`.
 
-    A function or class of `units` that is named brings in all identifiers of its body, and so on. This errs on the side of
-    too much: overloads, and members of one name, are not told apart.
+    A function, class or macro of `units` that is named brings in all identifiers of its body, and so on. This errs on the
+    side of too much: overloads, and members of one name, are not told apart.
     """
     bodies: dict[str, frozenset[str]] = {}
     for unit in units:
+        for name, macros in macros_of(unit.tokens).items():
+            texts = (text for macro in macros for text in macro.code.texts)
+            bodies[name] = bodies.get(name, frozenset()) | frozenset(filter(str.isidentifier, texts))
         found = functions(unit)
         for function, names in zip(found, identifiers_in(unit, *(each.body for each in found)), strict=True):
             bodies[function.name] = bodies.get(function.name, frozenset()) | names

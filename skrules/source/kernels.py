@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from skrules.findings import Finding, Severity
@@ -10,7 +11,7 @@ from skrules.source.code import Code, Lines, code_of, join, lines_of
 from skrules.source.conditions import Conditions, conditions_of
 from skrules.source.declarations import Declaration, Unreadable, find_start, read_declaration
 from skrules.source.macros import Macro, macros_of, read_macro
-from skrules.source.model import CoreType, Kernel, KernelType, SourceUnit, Span, TemplateParameter
+from skrules.source.model import CoreType, Kernel, KernelType, Parameter, SourceUnit, Span, TemplateParameter, Token
 from skrules.source.parameters import UnreadableParameter, read_parameters
 from skrules.source.scopes import Scope, close_brace, innermost, namespaces, scope_at
 from skrules.source.templates import is_list_macro, read_template_parameters
@@ -20,6 +21,21 @@ from skrules.source.types import type_of_body, type_of_qualifiers
 GLOBAL = "__global__"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prototype:
+    """A kernel that is declared but not read as a definition: `;` follows, or a macro makes its name.
+
+    `name` has a `*` for each part that a macro's arguments give: "add_*". `parameters` is None when it cannot be known;
+    `used` are the identifiers in the body, None for a mere declaration.
+    """
+
+    name: str
+    type: KernelType
+    parameters: tuple[Parameter, ...] | None
+    template_parameters: tuple[TemplateParameter, ...] | None
+    used: frozenset[str] | None = None
+
+
 def read(data: bytes, path: str, *, global_aliases: tuple[str, ...] = ()) -> SourceUnit:
     """Read the kernels of a file. `path` is how messages name it; `global_aliases` are macros that stand for `__global__`.
 
@@ -27,17 +43,30 @@ def read(data: bytes, path: str, *, global_aliases: tuple[str, ...] = ()) -> Sou
     """
     text = data.decode("latin-1")
     tokens = tokenize(text)
-    lines = lines_of(text, path)
-    macros: Mapping[str, tuple[Macro, ...]] = {}
-    kernels: tuple[Kernel, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    if GLOBAL in text or any(alias in text for alias in global_aliases) or "\\" in text:
-        macros = macros_of(tokens)
-        aliases = frozenset({GLOBAL, *global_aliases, *_own_aliases(macros)})
-        reader = _Reader(lines=lines, aliases=aliases, macros=macros)
+    reader = _read(text, tokens, path, global_aliases)
+    return SourceUnit(
+        path=path,
+        text=text,
+        tokens=tokens,
+        kernels=tuple(sorted(reader.kernels, key=lambda kernel: kernel.name_span)),
+        findings=tuple(sorted(reader.findings, key=lambda finding: finding.at)),
+        newline=_newline(text),
+    )
+
+
+def read_prototypes(unit: SourceUnit) -> tuple[Prototype, ...]:
+    """Return the kernels that a file declares only, and those that its macros define under names yet to be made."""
+    return tuple(_read(unit.text, unit.tokens, unit.path, ()).prototypes)
+
+
+def _read(text: str, tokens: tuple[Token, ...], path: str, global_aliases: tuple[str, ...]) -> _Reader:
+    reader = _Reader(lines=lines_of(text, path), aliases=frozenset({GLOBAL, *global_aliases}), macros={})
+    # A line splice can hide the keyword from a plain search.
+    if any(alias in text for alias in reader.aliases) or "\\" in text:
+        reader.macros = macros_of(tokens)
+        reader.aliases |= frozenset(_own_aliases(reader.macros))
         reader.read_code(code_of(tokens))
-        kernels, findings = reader.results()
-    return SourceUnit(path=path, text=text, tokens=tokens, kernels=kernels, findings=findings, newline=_newline(text))
+    return reader
 
 
 def _newline(text: str) -> str:
@@ -64,10 +93,7 @@ class _Reader:
     macros: Mapping[str, tuple[Macro, ...]]
     kernels: list[Kernel] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-
-    def results(self) -> tuple[tuple[Kernel, ...], tuple[Finding, ...]]:
-        kernels = sorted(self.kernels, key=lambda kernel: kernel.name_span)
-        return tuple(kernels), tuple(sorted(self.findings, key=lambda finding: finding.at))
+    prototypes: list[Prototype] = field(default_factory=list)
 
     def report(self, rule: str, offset: int, message: str, hint: str = "") -> None:
         self.findings.append(Finding(rule=rule, severity=Severity.BLOCKER, at=self.lines.at(offset), message=message, hint=hint))
@@ -129,6 +155,8 @@ class _Reader:
             found = read_declaration(code, conditions, start, self.macros)
             if found.body < 0:
                 if code.text(found.end) in (";", "="):
+                    if not found.is_instantiation:
+                        self.add_prototype(code, conditions, found, code.texts[found.name[1] - 1])
                     return max(found.end, at) + 1
                 raise Unreadable(at, "a parameter list without a body")
             return self.read_definition(code, conditions, found, at, scope, macro)
@@ -161,7 +189,9 @@ class _Reader:
             self.not_read(code, at, reason, macro)
             return closing + 1
         names = code.texts[found.name[0] : found.name[1]]
-        if macro is not None and ("##" in names or (macro.parameters is not None and code.texts[name] in macro.parameters)):
+        if macro is not None and ("##" in names or code.texts[name] in (macro.parameters or ())):
+            pattern = "".join("*" if text in (macro.parameters or ()) else text for text in names if text != "##")
+            self.add_prototype(code, conditions, found, pattern.rpartition("::")[2], closing)
             self.report(
                 "source.macro-kernel",
                 code.tokens[at].start,
@@ -184,7 +214,7 @@ class _Reader:
                 name=code.texts[name],
                 namespaces=(*namespaces(scope), *(part for part in names[:-1] if part != "::")),
                 qualifiers=tuple(found.qualifiers),
-                type=self.type_of(code, conditions, found, closing, macro),
+                type=self.type_of(code, conditions, found, closing),
                 parameters=parameters,
                 template_parameters=self.template_parameters(code, found),
                 specialisation=join(code, *found.specialisation),
@@ -216,7 +246,7 @@ class _Reader:
             return "it has more than one template head"
         return ""
 
-    def type_of(self, code: Code, conditions: Conditions, found: Declaration, closing: int, macro: Macro | None) -> KernelType:
+    def type_of(self, code: Code, conditions: Conditions, found: Declaration, closing: int) -> KernelType:
         declared = type_of_qualifiers(found.qualifiers)
         if declared.core is not CoreType.BARE:
             return declared
@@ -225,10 +255,33 @@ class _Reader:
             self.report(
                 "source.kernel-type-ambiguous",
                 code.tokens[index].start,
-                reason + (f" (macro '{macro.name}')" if macro else ""),
+                reason,
                 "write __vector__, __cube__ or __mix__(c, v) in the signature instead of the task macro",
             )
         return by_body or declared
+
+    def add_prototype(self, code: Code, conditions: Conditions, found: Declaration, name: str, closing: int = -1) -> None:
+        """Keep what is known of a kernel without a record of its own; what of it cannot be read is no finding."""
+        declared = type_of_qualifiers(found.qualifiers)
+        if declared.core is CoreType.BARE and closing >= 0:
+            declared = type_of_body(code, conditions, found.body, closing)[0] or declared
+        parameters: tuple[Parameter, ...] | None = None
+        template_parameters: tuple[TemplateParameter, ...] | None = None
+        with suppress(UnreadableParameter):
+            parameters = read_parameters(code, found.opening, conditions, self.macros)
+        if found.template_heads:
+            template_parameters = ()
+            with suppress(UnreadableParameter):
+                template_parameters = read_template_parameters(code, *found.template_heads[0], self.macros)
+        self.prototypes.append(
+            Prototype(
+                name=name,
+                type=declared,
+                parameters=parameters,
+                template_parameters=template_parameters,
+                used=frozenset(filter(str.isidentifier, code.texts[found.body : closing])) if closing >= 0 else None,
+            )
+        )
 
     def template_parameters(self, code: Code, found: Declaration) -> tuple[TemplateParameter, ...] | None:
         if not found.template_heads:
