@@ -11,7 +11,7 @@ import jinja2
 
 from skrules import resources
 
-_PLAIN = re.compile(r"[ -!#-\[\]-~]\Z")
+_PLAIN = re.compile(r"[ !#->@-\[\]-~]\Z")  # no quote, no backslash; no `?`, which may begin a trigraph
 
 
 def directory() -> Path:

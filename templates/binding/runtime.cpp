@@ -51,9 +51,9 @@ void set(PyObject *module, const char *name, PyObject *value) {
 }
 
 // Adds run_<entry>; returns the tuple of its parameter names. The entry lives as long as the process, as modules do.
-Reference addEntry(PyObject *module, PyObject *moduleName, const skrules_operator &table, const skrules_entry &declared) {
+Reference addEntry(PyObject *module, PyObject *moduleName, const skrules_module &described, const skrules_entry &declared) {
     auto *entry = new Entry();
-    prepare(*entry, table, declared);
+    prepare(*entry, described, declared);
     entry->method = {entry->function.c_str(), reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(run)),
                      METH_FASTCALL | METH_KEYWORDS, entry->documentation.c_str()};
     Reference capsule = checked(PyCapsule_New(entry, nullptr, nullptr));
@@ -81,7 +81,7 @@ PyObject *makeModule(const skrules_module &described) {
     Reference name = checked(PyModule_GetNameObject(module.get()));
     Reference entries = checked(PyDict_New());
     for (uint32_t index = 0; index < table.count; ++index) {
-        Reference names = addEntry(module.get(), name.get(), table, table.entries[index]);
+        Reference names = addEntry(module.get(), name.get(), described, table.entries[index]);
         if (PyDict_SetItemString(entries.get(), table.entries[index].name, names.get()) != 0) throw Raised{};
     }
     set(module.get(), "__skrules_operator__", PyUnicode_FromString(table.name));

@@ -26,7 +26,12 @@ from skrules.source.model import CoreType, Kernel, KernelType, Span
 
 DEVICE = Path(__file__).parent / "device"
 NOWHERE = Span(start=0, end=0)
-CORES = {"cube": KernelType(core=CoreType.CUBE), "mixed": KernelType(core=CoreType.MIX, aic="1", aiv="2")}
+CORES = {
+    "cube": KernelType(core=CoreType.CUBE),
+    "mixed": KernelType(core=CoreType.MIX, aic="1", aiv="2"),
+    "bare": KernelType(core=CoreType.BARE),
+    "vectors": KernelType(core=CoreType.MIX, aic="0", aiv="2"),
+}
 
 T, S, H = ParameterKind.TENSOR, ParameterKind.SCALAR, ParameterKind.HOST_STRUCT
 IN, OUT = (Role.INPUT,), (Role.OUTPUT,)
@@ -95,6 +100,8 @@ ENTRIES = (
     entry("nothing"),
     entry("cube"),
     entry("mixed"),
+    entry("bare"),
+    entry("vectors"),
 )
 
 

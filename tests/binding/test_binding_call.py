@@ -159,9 +159,9 @@ def test_blocks_are_the_contracts_or_all_cores_of_the_kind(module: ModuleType, s
     x = torch.ones(1)
     module.run_add(x, x, x, 0)
     assert stub.ask("stub_blocks") == 8
-    for function, blocks in ((module.run_nothing, 48), (module.run_cube, 24), (module.run_mixed, 24)):
-        function()
-        assert stub.ask("stub_blocks") == blocks
+    for kind, blocks in {"nothing": 48, "cube": 24, "mixed": 24, "bare": 24, "vectors": 24}.items():
+        getattr(module, f"run_{kind}")()
+        assert stub.ask("stub_blocks") == blocks, kind
 
 
 def test_memory_of_tensors_is_known_while_a_kernel_runs_and_once_for_a_storage(module: ModuleType, stub: Stub) -> None:

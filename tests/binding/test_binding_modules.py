@@ -82,7 +82,7 @@ def test_a_table_with_an_unknown_dtype_is_no_module(workshop: Workshop) -> None:
 
 
 def test_a_package_loads_what_is_asked_for(workshop: Workshop, tmp_path: Path) -> None:
-    path = workshop.build("sample", [entry("nothing")], arch="dav-3510")
+    path = workshop.build("sample", [entry("nothing", blocks=1)], arch="dav-3510")
     package = tmp_path / "op_extension"
     package.mkdir()
     (package / path.name).write_bytes(path.read_bytes())

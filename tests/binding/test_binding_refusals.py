@@ -218,8 +218,18 @@ def test_cores_that_nobody_knows(workshop: Workshop, stub: Stub, refused: Refuse
         text = refused(RuntimeError, fresh.run_nothing)
     finally:
         stub.library.stub_no_device(0)
-    assert text == "fresh: run_nothing(): the number of cores of device 0 is unknown: aclrtGetDeviceInfo gives 0 and error 107001"
+    assert text == "fresh: run_nothing(): the arch of device 0 is unknown: aclrtGetDeviceInfo gives 0 and error 107001"
     assert fresh.run_nothing() is None
+
+
+def test_all_cores_of_another_arch(workshop: Workshop, refused: Refused) -> None:
+    later = load(workshop.build("fresh", [entry("nothing"), entry("cube", blocks=3)], arch="dav-3510"))
+    text = refused(RuntimeError, later.run_nothing)
+    assert text == (
+        "fresh: run_nothing(): it runs on all cores of dav-3510, but the emulated device is dav-2201; "
+        "set SKRULES_HOST_ARCH=dav-3510"
+    )
+    assert later.run_cube() is None  # its blocks are in the contract
 
 
 def test_a_kernel_that_fails(module: ModuleType, stub: Stub) -> None:

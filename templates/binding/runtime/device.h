@@ -6,10 +6,11 @@
 
 #include <c10/core/Device.h>
 #include <c10/core/DeviceGuard.h>
+#include <c10/util/SmallVector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "entry.h"
 #include "refusal.h"
@@ -24,11 +25,12 @@ extern "C" {
 int aclrtGetDeviceInfo(uint32_t device, int attribute, int64_t *value);
 int aclrtSynchronizeStream(void *stream);
 const char *aclGetRecentErrMsg();
-void skrules_host_register_memory(const void *address, size_t bytes);
-void skrules_host_unregister_memory(const void *address);
+void skrules_host_register_memory(void *address, size_t bytes);
+void skrules_host_unregister_memory(void *address);
 }
 constexpr int ACL_DEV_ATTR_AICORE_CORE_NUM = 101;
 constexpr int ACL_DEV_ATTR_VECTOR_CORE_NUM = 201;
+constexpr int ACL_DEV_ATTR_NPU_ARCH = 601;
 #endif
 
 namespace skrules::binding {
@@ -43,20 +45,48 @@ constexpr const char *kDevices = "the cpu or the emulated npu";
 inline bool acceptsDevice(c10::Device device) { return isNpu(device) || device.is_cpu(); }
 #endif
 
-// Blocks of a launch: what the contract says, or one on each core of the entry's kind.
+inline std::string recentError() {
+    const char *reason = aclGetRecentErrMsg();
+    return reason && *reason ? std::string(": ") + reason : "";
+}
+
+template <class Attribute> int64_t askDevice(int device, Attribute attribute, const char *what) {
+    int64_t value = 0;
+    const int status = aclrtGetDeviceInfo(static_cast<uint32_t>(device), attribute, &value);
+    if (status != 0 || value <= 0 || value > INT32_MAX) {
+        refuse(PyExc_RuntimeError, std::string(what) + " of device " + std::to_string(device) +
+                                       " is unknown: aclrtGetDeviceInfo gives " + std::to_string(value) + " and error " +
+                                       std::to_string(status) + recentError());
+    }
+    return value;
+}
+
+#ifdef SKRULES_TORCH_NPU
+inline void requireArch(const Entry &, int) {}  // the device itself refuses what was compiled for another one
+#else
+// The emulation runs kernels of any arch, but has the cores of one.
+inline void requireArch(const Entry &entry, int device) {
+    const std::string emulated = "dav-" + std::to_string(askDevice(device, ACL_DEV_ATTR_NPU_ARCH, "the arch"));
+    if (emulated != entry.arch) {
+        refuse(PyExc_RuntimeError, std::string("it runs on all cores of ") + entry.arch + ", but the emulated device is " +
+                                       emulated + "; set SKRULES_HOST_ARCH=" + entry.arch);
+    }
+}
+#endif
+
+// Blocks of a launch: what the contract says, or as many as the cores of the device are enough for.
 inline uint32_t blocksOf(const Entry &entry, int device) {
-    if (entry.declared->blocks) return entry.declared->blocks;
+    const skrules_entry &declared = *entry.declared;
+    if (declared.blocks) return declared.blocks;
     if (entry.coresOfDevice != device) {
-        // A block of a mixed kernel has one cube core. A kernel without a type may be one, so it gets no more blocks.
-        const bool vector = entry.declared->core == SKRULES_VECTOR;
-        const auto attribute = vector ? ACL_DEV_ATTR_VECTOR_CORE_NUM : ACL_DEV_ATTR_AICORE_CORE_NUM;
-        int64_t cores = 0;
-        const int status = aclrtGetDeviceInfo(static_cast<uint32_t>(device), attribute, &cores);
-        if (status != 0 || cores <= 0 || cores > INT32_MAX) {
-            refuse(PyExc_RuntimeError, "the number of cores of device " + std::to_string(device) +
-                                           " is unknown: aclrtGetDeviceInfo gives " + std::to_string(cores) + " and error " +
-                                           std::to_string(status));
-        }
+        requireArch(entry, device);
+        // A block with cube cores takes its vector cores from the same AI cores. A kernel whose cores the compiler chose
+        // may have them too.
+        const bool vector = !declared.aic && declared.aiv;
+        const int64_t cores =
+            vector ? askDevice(device, ACL_DEV_ATTR_VECTOR_CORE_NUM, "the number of vector cores") / declared.aiv
+                   : askDevice(device, ACL_DEV_ATTR_AICORE_CORE_NUM, "the number of AI cores") / std::max<int>(declared.aic, 1);
+        if (!cores) refuse(PyExc_RuntimeError, "a block of it has more cores than device " + std::to_string(device));
         entry.cores = static_cast<uint32_t>(cores);
         entry.coresOfDevice = device;
     }
@@ -100,12 +130,12 @@ class Memory {
     Memory(const Memory &) = delete;
     Memory &operator=(const Memory &) = delete;
     ~Memory() {
-        for (const void *address : known_) skrules_host_unregister_memory(address);
+        for (void *address : known_) skrules_host_unregister_memory(address);
     }
     void add(const at::Tensor &tensor) {
         if (!tensor.device().is_cpu()) return;  // the emulated npu's memory is device memory already
         const c10::Storage &storage = tensor.storage();
-        const void *address = storage.data();
+        void *address = const_cast<void *>(storage.data());
         if (!storage.nbytes()) return;
         for (const void *known : known_) {
             if (known == address) return;
@@ -115,7 +145,7 @@ class Memory {
     }
 
   private:
-    c10::SmallVector<const void *, 8> known_;
+    c10::SmallVector<void *, 8> known_;
 };
 
 inline int deviceIndex(const at::Tensor *) { return 0; }
@@ -124,9 +154,7 @@ inline void launch(const Entry &entry, int device, const void *const *arguments)
     // With the GIL: the emulation runs one launch at a time.
     entry.declared->launch(blocksOf(entry, device), nullptr, arguments);
     if (const int status = aclrtSynchronizeStream(nullptr)) {
-        const char *reason = aclGetRecentErrMsg();
-        refuse(PyExc_RuntimeError,
-               "the kernel failed with error " + std::to_string(status) + (reason && *reason ? std::string(": ") + reason : ""));
+        refuse(PyExc_RuntimeError, "the kernel failed with error " + std::to_string(status) + recentError());
     }
 }
 

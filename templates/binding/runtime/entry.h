@@ -59,6 +59,7 @@ struct Parameter {
 
 struct Entry {
     const skrules_entry *declared;
+    const char *arch;   // "dav-2201"
     std::string title;  // "add_custom: run_add(): ", the beginning of each message
     std::vector<Parameter> parameters;
     size_t bytes = 0;      // of the argument block
@@ -88,10 +89,11 @@ inline std::string documentationOf(const Entry &entry) {
 }
 
 // Throws std::runtime_error when the table does not hold together: it was made for another runtime, or damaged.
-inline void prepare(Entry &entry, const skrules_operator &table, const skrules_entry &declared) {
+inline void prepare(Entry &entry, const skrules_module &module, const skrules_entry &declared) {
     entry.declared = &declared;
+    entry.arch = module.arch;
     entry.function = std::string("run_") + declared.name;
-    entry.title = std::string(table.name) + ": " + entry.function + "(): ";
+    entry.title = std::string(module.table->name) + ": " + entry.function + "(): ";
     for (uint32_t index = 0; index < declared.count; ++index) {
         Parameter parameter{declared.parameters + index, declared.arguments + index, nullptr, std::nullopt, 0};
         const skrules_argument &argument = *parameter.argument;

@@ -8,7 +8,7 @@ namespace {
 struct State {
     uint32_t launches = 0;
     uint32_t blocks = 0;
-    std::map<const void *, size_t> memory;
+    std::map<void *, size_t> memory;
     size_t memoryOfLaunch = 0;
     size_t bytesOfLaunch = 0;
     std::string error;
@@ -19,7 +19,7 @@ struct State {
 extern "C" {
 int aclrtGetDeviceInfo(uint32_t, int attribute, int64_t *value) {
     if (state.noDevice) return 107001;
-    *value = attribute == 201 ? 48 : attribute == 101 ? 24 : 0;
+    *value = attribute == 201 ? 48 : attribute == 101 ? 24 : attribute == 601 ? 2201 : 0;
     return 0;
 }
 int aclrtSynchronizeStream(void *) { return state.error.empty() ? 0 : 507015; }
@@ -29,8 +29,8 @@ const char *aclGetRecentErrMsg() {
     state.error.clear();
     return said.c_str();
 }
-void skrules_host_register_memory(const void *address, size_t bytes) { state.memory[address] = bytes; }
-void skrules_host_unregister_memory(const void *address) { state.memory.erase(address); }
+void skrules_host_register_memory(void *address, size_t bytes) { state.memory[address] = bytes; }
+void skrules_host_unregister_memory(void *address) { state.memory.erase(address); }
 
 void stub_launch(uint32_t blocks, void *) {
     ++state.launches;
