@@ -9,7 +9,7 @@ MODULES = {
 }
 
 # They load the shared libraries that every module needs.
-_NEEDS = ("torch", "torch_npu", )
+_NEEDS = ["torch", "torch_npu"]
 
 
 def load(operator, arch):
@@ -19,8 +19,8 @@ def load(operator, arch):
     """
     name = MODULES.get((operator, arch))
     if name is None:
-        known = ", ".join("%s for %s" % pair for pair in MODULES) or "none"
-        raise KeyError("no module of operator %r for arch %r; built: %s" % (operator, arch, known))
+        known = ", ".join(f"{operator} for {arch}" for operator, arch in MODULES) or "none"
+        raise KeyError(f"no module of operator {operator!r} for arch {arch!r}; built: {known}")
     for needed in _NEEDS:
         importlib.import_module(needed)
     return importlib.import_module("." + name, __name__)
