@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 
-import jinja2
-
-from skrules.adapt.args import ArgsStruct, args_struct, check_parameters
-from skrules.adapt.bind import SPLIT_INDEX, Twin, bind_line, block_template, render, sk_type, template_arguments
-from skrules.adapt.body import FileFacts, SkBody, read_facts, rewrite_body, task_types
+from skrules.adapt.bind import block_template
+from skrules.adapt.body import read_facts
 from skrules.adapt.current import binding_of, read_bindings
-from skrules.adapt.names import camel, free_name, legacy_edits, words_of
-from skrules.adapt.scopes import has_overload
-from skrules.adapt.splice import Fragment, after_kernel, around, include_fragment, splice
-from skrules.adapt.structure import finding, structure, tokens_in
+from skrules.adapt.draft import AdaptedEntry, Draft, identity
+from skrules.adapt.names import legacy_edits, words_of
+from skrules.adapt.splice import Fragment, include_fragment, splice
+from skrules.adapt.structure import finding
 from skrules.contract.entry import Entry, Resolution
 from skrules.errors import Location
 from skrules.findings import Finding, Severity, blockers
 from skrules.source.form import SkForm, classify
-from skrules.source.model import CoreType, Kernel, SourceUnit, Span
+from skrules.source.model import Kernel, SourceUnit, Span
 
 COMPLETED = "completed"
 ALREADY_CURRENT = "already-current"
 NEEDS_HUMAN = "needs-human"
-_WORD = re.compile(r"[A-Za-z_]\w*")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdaptedEntry:
-    """An entry with its twin; names are those inside of the kernel's namespace.
-
-    `args_struct` is "" for a kernel without parameters. A kernel with twins in `#if` branches has one twin each, of equal
-    names; what is said here is true of the first.
-    """
-
-    entry: Entry
-    args_struct: str
-    sk_function: str
-    sk_type: str
-    uses_sys_args: bool
-    splits: int
-    mask: int
-    bind_line: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +71,13 @@ def adapt(unit: SourceUnit, resolution: Resolution, headers: Sequence[SourceUnit
     template = block_template(unit.newline)
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in resolution.entries:
-        groups.setdefault(_identity(entry.kernel), []).append(entry)
+        groups.setdefault(identity(entry.kernel), []).append(entry)
     adapted: list[AdaptedEntry] = []
     fragments = [*renames]
     bound: list[Kernel] = []
-    for identity, entries in groups.items():
-        twins = [kernel for kernel in unit.kernels if _identity(kernel) == identity]
-        draft = _Draft(facts, entries, taken, template)
+    for each, entries in groups.items():
+        twins = [kernel for kernel in unit.kernels if identity(kernel) == each]
+        draft = Draft(facts, entries, taken, template)
         bound += twins
         fragments += [block for kernel in twins if (block := draft.block(kernel)) is not None]
         findings += dict.fromkeys(draft.findings)
@@ -165,239 +141,3 @@ def _renames(unit: SourceUnit) -> tuple[tuple[Fragment, ...], list[Finding]]:
         message = f"'{unit.text[edit.start : edit.end]}' is now called '{edit.text}'; renamed"
         findings.append(finding(unit, edit.start, rule, message, severity=Severity.NOTE))
     return tuple(Fragment(span=Span(start=edit.start, end=edit.end), text=edit.text) for edit in edits), findings
-
-
-def _identity(kernel: Kernel) -> tuple[str, str]:
-    """Definitions of one identity are twins in exclusive `#if` branches."""
-    return kernel.qualified_name, "".join(kernel.specialisation.split())
-
-
-class _Draft:
-    """The blocks of one kernel and its `#if` twins while they are made: every doubt is noted as a finding."""
-
-    def __init__(self, facts: FileFacts, entries: list[Entry], taken: set[str], template: jinja2.Template) -> None:
-        self.facts = facts
-        self.unit = facts.unit
-        self.entries = entries
-        self.kernel: Kernel = entries[0].kernel
-        self.findings: list[Finding] = []
-        self.adapted: list[AdaptedEntry] = []
-        self.taken = taken
-        self.template = template
-        self.struct_name = self.free(f"{camel(self.kernel.name)}Args") if self.kernel.parameters else ""
-        self.function = self.free(f"{self.kernel.name}_sk")
-
-    def block(self, kernel: Kernel) -> Fragment | None:
-        """Return the fragment of one definition, or None with at least one blocker among the findings."""
-        self.kernel, unit = kernel, self.unit
-        self.check_kernel()
-        self.check_decisions()
-        self.findings += check_parameters(unit, kernel)
-        type_name = sk_type(kernel.type, self.entries[0].contract.sk)
-        leave, enter, obstacle = around(self.facts.scopes.code, kernel)
-        if obstacle:
-            self.report(
-                "codegen.kernel-scope", obstacle, hint="move the kernel to namespace scope, outside of conditional scopes"
-            )
-        if blockers(self.findings) or type_name is None:
-            return None
-        inside = self.inside_words()
-        args_name, sys_args, split = (self.inner_name(name, inside) for name in ("args", "sysArgs", SPLIT_INDEX))
-        arguments = [argument for entry in self.entries for argument in entry.template_arguments]
-        body = rewrite_body(self.facts, kernel, self.entries[0].contract.sk, sys_args=sys_args, arguments=arguments)
-        self.findings += body.findings
-        args = args_struct(kernel, self.struct_name, self.unused(body))
-        binds = self.binds()
-        if blockers(self.findings):
-            return None
-        twin = Twin(
-            kernel=kernel,
-            args=args,
-            function=self.function,
-            type=type_name,
-            args_name=args_name,
-            sys_args=sys_args if body.uses_sys_args else "",
-            split=split,
-            body=body.inner,
-            binds=tuple(dict.fromkeys(binds)),
-        )
-        self.adapted += [self.adapted_entry(entry, twin, line) for entry, line in zip(self.entries, binds, strict=True)]
-        at = after_kernel(unit, kernel)
-        text = unit.newline + render(self.template, twin, self.source(), leave=leave, enter=enter)
-        return Fragment(span=Span(start=at, end=at), text=text)
-
-    def report(
-        self, rule: str, message: str, *, severity: Severity = Severity.BLOCKER, hint: str = "", at: int | None = None
-    ) -> None:
-        offset = self.kernel.name_span.start if at is None else at
-        self.findings.append(finding(self.unit, offset, rule, f"{self.kernel.name}: {message}", severity=severity, hint=hint))
-
-    def check_kernel(self) -> None:
-        kernel = self.kernel
-        if kernel.macro:
-            self.report(
-                "codegen.macro-kernel",
-                f"the kernel is defined by the macro {kernel.macro}, and its binding cannot stand inside of a macro",
-                hint="write the kernel out, or make it a template with a bind_target for each use",
-            )
-        if kernel.signature_has_conditions:
-            self.report(
-                "codegen.conditional-signature",
-                "an #if inside of the signature gives the kernel more than one parameter list",
-                hint="define the kernel once in each branch of the #if",
-            )
-        if kernel.type.core is CoreType.NONE:
-            self.report(
-                "codegen.kernel-type-missing",
-                "the kernel has no type, so its SK function has none to inherit",
-                hint="add __vector__, __cube__, __mix__(c, v) or __aicore__",
-            )
-        types = task_types(structure(tokens_in(self.unit, kernel.body)))
-        if (kernel.type.core is CoreType.BARE and types) or (kernel.type.source == "task-macro" and len(types) > 1):
-            self.report(
-                "codegen.kernel-type-unresolved",
-                f"the task macros of the body do not give the kernel one type ({', '.join(sorted(types))})",
-                hint="write the type as a qualifier, e.g. __vector__",
-            )
-
-    def check_decisions(self) -> None:
-        first = self.entries[0].contract.sk
-        for entry in self.entries:
-            decision = entry.contract.sk
-            if not 0 <= decision.mask <= 15:
-                self.contract_finding(entry, "sk.mask", "codegen.sk-mask-invalid", f"mask {decision.mask} is not in 0..15")
-            if not 1 <= decision.num_splits <= 4:
-                self.contract_finding(
-                    entry, "sk.num_splits", "codegen.sk-splits-invalid", f"{decision.num_splits} splits are not in 1..4"
-                )
-            if (decision.with_sys_args, decision.kernel_type, decision.helper_block_num) != (
-                first.with_sys_args,
-                first.kernel_type,
-                first.helper_block_num,
-            ):
-                self.contract_finding(
-                    entry,
-                    "sk",
-                    "codegen.sk-decisions-conflict",
-                    f"{self.entries[0].name} and {entry.name} share one kernel and must agree in with_sys_args, kernel_type and "
-                    "helper_block_num",
-                )
-
-    def contract_finding(self, entry: Entry, key: str, rule: str, message: str) -> None:
-        at = entry.contract.where(key)
-        self.findings.append(Finding(rule=rule, severity=Severity.BLOCKER, at=at, message=f"{entry.name}: {message}"))
-
-    def binds(self) -> list[str]:
-        kernel = self.kernel
-        overloaded = has_overload(self.facts.scopes, kernel, self.unit.text)
-        lines: dict[str, str] = {}
-        result = []
-        for entry in self.entries:
-            arguments = template_arguments(entry)
-            if arguments is None:
-                self.report(
-                    "codegen.template-bind-target-required",
-                    f"entry {entry.name} does not give every template parameter a value",
-                    hint=f"bind_target: {kernel.qualified_name}<...>",
-                )
-                continue
-            self.check_target(entry, arguments)
-            line = bind_line(entry, self.function, arguments, overloaded=overloaded)
-            if lines.setdefault(entry.bind_target, line) != line:
-                self.contract_finding(
-                    entry,
-                    "sk",
-                    "codegen.sk-decisions-conflict",
-                    f"{entry.bind_target} is bound twice, with different masks or splits",
-                )
-            result.append(line)
-        return result
-
-    def check_target(self, entry: Entry, arguments: tuple[str, ...]) -> None:
-        """The binding stands right after the kernel: what it names must be declared by then, and no specialisation may follow."""
-        words = {word for argument in arguments for word in _WORD.findall(argument)}
-        end = self.kernel.span.end
-        seen = {token.text for token in self.facts.scopes.code.tokens if token.start < end}
-        for index, token in enumerate(self.facts.scopes.code.tokens):
-            if token.start >= end and token.text in words - seen and self.facts.scopes.outside[index]:
-                self.report(
-                    "codegen.bind-target-declared-later",
-                    f"'{token.text}' of the bind_target {entry.bind_target} is declared after the kernel",
-                    hint="declare it before the kernel",
-                    at=token.start,
-                )
-                return
-        own = "".join("".join(arguments).split())
-        for other in self.unit.kernels:
-            if self.kernel.specialisation or not other.specialisation or other.qualified_name != self.kernel.qualified_name:
-                continue
-            if "".join(other.specialisation[1:-1].replace(",", "").split()) == own:
-                self.report(
-                    "codegen.bind-target-specialised",
-                    f"{entry.bind_target} is an explicit specialisation that stands after the template",
-                    hint="bind another specialisation, or merge it into the template with if constexpr",
-                    at=other.name_span.start,
-                )
-
-    def free(self, wanted: str) -> str:
-        name = free_name(wanted, self.taken)
-        if name != wanted and wanted in words_of(self.unit):
-            self.report(
-                "codegen.name-taken", f"the file has a '{wanted}' already; the generated one is {name}", severity=Severity.NOTE
-            )
-        self.taken.add(name)
-        return name
-
-    def inside_words(self) -> set[str]:
-        """Return the names that the twin's own parameters must not hide or redeclare."""
-        spans = (self.kernel.body, self.kernel.parameter_span)
-        words = {word for span in spans for word in _WORD.findall(self.unit.text[span.start : span.end])}
-        words |= {parameter.name for parameter in self.kernel.template_parameters or ()}
-        for token in self.facts.scopes.code.tokens:
-            if token.text.startswith("#"):
-                words.update(_WORD.findall(token.text))
-        return words
-
-    def inner_name(self, wanted: str, inside: set[str]) -> str:
-        name = free_name(wanted, inside)
-        if name != wanted:
-            self.report(
-                "codegen.name-taken", f"the kernel uses the name '{wanted}'; the generated one is {name}", severity=Severity.NOTE
-            )
-        return name
-
-    def unused(self, body: SkBody) -> set[str]:
-        return {parameter.name for parameter in self.kernel.parameters} - body.words
-
-    def adapted_entry(self, entry: Entry, twin: Twin, line: str) -> AdaptedEntry:
-        return AdaptedEntry(
-            entry=entry,
-            args_struct=_struct_of(twin.args, entry),
-            sk_function=twin.function,
-            sk_type=twin.type,
-            uses_sys_args=bool(twin.sys_args),
-            splits=entry.contract.sk.num_splits,
-            mask=entry.contract.sk.mask,
-            bind_line=line,
-        )
-
-    def source(self) -> str:
-        """Name the contracts. An absolute path says nothing on another machine, so its last part must do."""
-        files = dict.fromkeys(PurePath(entry.contract.at.file) for entry in self.entries)
-        return ", ".join(file.name if file.is_absolute() else file.as_posix() for file in files)
-
-
-def _struct_of(args: ArgsStruct | None, entry: Entry) -> str:
-    """Return the struct of one entry, with the entry's template arguments."""
-    if args is None:
-        return ""
-    if not args.template:
-        return args.name
-    values = dict(
-        zip(
-            (parameter.name for parameter in entry.kernel.template_parameters or ()),
-            template_arguments(entry) or (),
-            strict=False,
-        )
-    )
-    return f"{args.name}<{', '.join(values[parameter.name] for parameter in args.template)}>"

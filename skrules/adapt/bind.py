@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import jinja2
@@ -12,12 +11,11 @@ from skrules import resources
 from skrules.adapt.args import ArgsStruct
 from skrules.contract.entry import Entry
 from skrules.contract.model import SuperKernelDecision
-from skrules.source.model import CoreType, Kernel, KernelType, Parameter
+from skrules.source.model import CoreType, Kernel, KernelType
 
 BEGIN = "skrules: SuperKernel binding of "
 END = "skrules: end of "
 SPLIT_INDEX = "splitidx"
-_WORD = re.compile(r"[A-Za-z_]\w*")
 _CORES = {CoreType.VECTOR: "__vector__", CoreType.CUBE: "__cube__", CoreType.BARE: "__aicore__"}
 
 
@@ -37,19 +35,14 @@ class Twin:
 
     @property
     def template_head(self) -> str:
-        """The kernel's template parameters with the split index; a pack would swallow an index that follows it."""
+        """The kernel's template parameters, without defaults, and the split index."""
         own = [parameter.declaration for parameter in self.kernel.template_parameters or ()]
-        split = f"uint32_t {self.split}"
-        return ", ".join([split, *own] if has_pack(self.kernel) else [*own, split])
+        return ", ".join([*own, f"uint32_t {self.split}"])
 
     @property
     def parameters(self) -> str:
         args = [f"const {self.args.spelling} *{self.args_name}"] if self.args else []
         return ", ".join([*args, *([f"sk::SkSystemArgs *{self.sys_args}"] if self.sys_args else [])])
-
-
-def has_pack(kernel: Kernel) -> bool:
-    return any(parameter.is_pack for parameter in kernel.template_parameters or ())
 
 
 def sk_type(kernel_type: KernelType, decision: SuperKernelDecision) -> str | None:
@@ -70,43 +63,16 @@ def sk_type(kernel_type: KernelType, decision: SuperKernelDecision) -> str | Non
     return f"__mix__({aic}, {aiv})"
 
 
-def template_arguments(entry: Entry) -> tuple[str, ...] | None:
-    """Return one argument for every template parameter, defaults filled in; None where one is missing.
-
-    A pack takes all arguments that are left.
-    """
-    parameters = entry.kernel.template_parameters or ()
-    given = list(entry.template_arguments)
-    if has_pack(entry.kernel):
-        return tuple(given) if len(given) >= len(parameters) - 1 else None
-    if len(given) > len(parameters):
-        return None
-    values = {parameter.name: value for parameter, value in zip(parameters, given, strict=False)}
-    for parameter in parameters[len(given) :]:
-        if parameter.default is None:
-            return None
-        value = _WORD.sub(lambda match: values.get(match.group(), match.group()), parameter.default)
-        given.append(value)
-        values[parameter.name] = value
-    return tuple(given)
-
-
-def bind_line(entry: Entry, function: str, arguments: Sequence[str], *, overloaded: bool) -> str:
+def bind_line(entry: Entry, function: str, *, overloaded: bool) -> str:
     """Return the `SK_BIND` statement of an entry. `overloaded`: the target's name alone means more than one function."""
     target = entry.bind_target
     if overloaded:
-        types = ", ".join(
-            c_type + _decayed(parameter)
-            for c_type, parameter in zip(
-                (parameter.c_type for parameter in entry.parameters), entry.kernel.parameters, strict=True
-            )
-        )
+        types = ", ".join(parameter.c_type for parameter in entry.parameters)
         target = f"static_cast<void (*)({types})>({target})"
-    symbols = []
-    for split in range(entry.contract.sk.num_splits):
-        own = [str(split), *arguments] if has_pack(entry.kernel) else [*arguments, str(split)]
-        symbols.append(f"{function}<{', '.join(own)}>")
-    return f"SK_BIND({target}, {entry.contract.sk.mask}, {', '.join(symbols)});"
+    decision = entry.contract.sk
+    splits = [", ".join([*entry.template_arguments, str(split)]) for split in range(decision.num_splits)]
+    symbols = ", ".join(f"{function}<{split}>" for split in splits)
+    return f"SK_BIND({target}, {decision.mask}, {symbols});"
 
 
 def block_template(newline: str) -> jinja2.Template:
@@ -142,10 +108,3 @@ def render(template: jinja2.Template, twin: Twin, source: str, *, leave: Collect
         leave=leave,
         enter=enter,
     )
-
-
-def _decayed(parameter: Parameter) -> str:
-    if not parameter.array:
-        return ""
-    rest = parameter.array.partition("]")[2].strip()
-    return f" (*){rest}" if rest else " *"

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Edit:
-    """Replace `[start, end)` by `text`; `start == end` inserts. `order` sorts insertions at one offset."""
+    """Replace `[start, end)` by `text`; `start == end` inserts.
+
+    `order` sorts insertions at one offset: what closes a statement comes before what opens the next one.
+    """
 
     start: int
     end: int

@@ -76,7 +76,7 @@ def _chunks(unit: SourceUnit) -> Iterator[Chunk]:
         api=api_names(code),
         declared=frozenset(word for word in RAW_WORDS if any(is_declared(code, at, word) for at in range(len(code.tokens)))),
     )
-    kernels = {kernel.body.start for kernel in unit.kernels}
+    kernels = [(kernel.span.start, kernel.span.end) for kernel in unit.kernels]
     waiting = sorted(functions(unit), key=lambda owner: owner.span, reverse=True)
     own: list[tuple[Function, str, list[int]]] = []
     outside: list[int] = []
@@ -95,7 +95,7 @@ def _chunks(unit: SourceUnit) -> Iterator[Chunk]:
             yield reader.macro(index)
     for owner, holder, indices in own:
         names = _names(owner, holder)
-        if names and owner.body.start not in kernels:
+        if names and not any(start <= owner.body.start < end for start, end in kernels):
             yield reader.chunk(names, indices)
     yield from reader.statements(outside)
 

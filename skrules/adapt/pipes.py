@@ -315,10 +315,10 @@ def _edits(code: Structure, text: str, newline: str, statement: Statement, in_bl
         opening, separator = calls, newline + block if in_block and first_on_line else " "
     if statement.kind is not Kind.RETURN or statement.first + 1 == statement.last:
         if in_block:
-            return [Edit(start=at, end=at, text=opening + separator)]
+            return [Edit(start=at, end=at, order=2, text=opening + separator)]
         end = code.tokens[statement.last].end
         lead = "{" if conditional else "{ "
-        return [Edit(start=at, end=at, text=lead + opening + separator), Edit(start=end, end=end, text=" }")]
+        return [Edit(start=at, end=at, order=2, text=lead + opening + separator), Edit(start=end, end=end, text=" }")]
     # `return f(&pipe);` of a void function: the call comes first, then the destruction.
     at, block = code.tokens[statement.first].start, indentation(text, code.tokens[statement.first].start)
     start, end = code.tokens[statement.first + 1].start, code.tokens[statement.last].end
@@ -338,11 +338,11 @@ def _at_scope_end(code: Structure, text: str, newline: str, scope: Statement, le
     calls = _calls(code, scope.last, leaving, newline, block)
     if not text[start:closing].strip(" \t"):
         lead = "" if calls.startswith("#") else block
-        return Edit(start=start, end=start, text=f"{lead}{calls}{newline}")
+        return Edit(start=start, end=start, order=1, text=f"{lead}{calls}{newline}")
     if newline in calls:
-        return Edit(start=closing, end=closing, text=newline + calls + newline)
+        return Edit(start=closing, end=closing, order=1, text=newline + calls + newline)
     lead = "" if text[closing - 1] in " \t" else " "
-    return Edit(start=closing, end=closing, text=f"{lead}{calls} ")
+    return Edit(start=closing, end=closing, order=1, text=f"{lead}{calls} ")
 
 
 def _calls(code: Structure, index: int, leaving: list[Pipe], newline: str, block: str) -> str:

@@ -12,7 +12,7 @@ from skrules.source.model import Kernel, SourceUnit, Span, TokenKind
 from skrules.source.tokens import directive_name
 
 INCLUDE = '#include "kernel_operator.h"  // added by skrules'
-_HEADER = re.compile(r'#\s*include\s*[<"](?:[^>"]*/)?kernel_operator\.h[>"]')
+_HEADER = re.compile(r'#\s*include(?:\s|/\*.*?\*/)*[<"](?:[^>"]*/)?kernel_operator\.h[>"]')
 _REST_OF_LINE = re.compile(r"[ \t]*(?://[^\r\n\\]*|/\*[^\r\n]*?\*/[ \t]*)?(?:\r\n?|\n)")
 _LINE_END = re.compile(r"\r\n?|\n")
 _ALWAYS = re.compile(r"#\s*(?:ifdef\s+__cplusplus|if\s+defined\s*\(?\s*__cplusplus\s*\)?)\s*\Z")

@@ -64,7 +64,10 @@ def test_line_markers_name_every_line(case: str) -> None:
             assert name != b"gen/out.asc" or number == physical + 1
             continue
         if name == source.unit.path.encode() and b"added by skrules" not in line:
-            assert original[number - 1].removeprefix(b"\xef\xbb\xbf").strip().endswith(line.strip()) or line.strip() in original[number - 1]
+            assert (
+                original[number - 1].removeprefix(b"\xef\xbb\xbf").strip().endswith(line.strip())
+                or line.strip() in original[number - 1]
+            )
             seen.append(number)
         number += 1
     assert set(seen) == set(range(1, len(original) + 1))
