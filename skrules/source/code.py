@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from skrules.errors import Location
 from skrules.source.model import Span, Token, TokenKind
-from skrules.source.tokens import BRANCH_DIRECTIVES, IF_DIRECTIVES, directive_name, spelling
+from skrules.source.tokens import BRANCH_DIRECTIVES, IF_DIRECTIVES, NEVER, directive_name, normalise, spelling
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _CLOSES = {")": "(", "]": "["}
@@ -27,9 +27,10 @@ _INSIGNIFICANT = frozenset({TokenKind.BLANK, TokenKind.COMMENT})
 class Code:
     """`texts[i]` is the spelling of `tokens[i]` without line splices.
 
-    `pairs` maps the index of every matched bracket to its partner: `(` `)`, `[` `]`, `<` `>`, and `<<<` with the first `>` of
-    `>>>`. Angle brackets are matched as in a template argument list: none that a `;` or another bracket cuts off. Braces
-    are not in it, since `#if` branches need not balance them; an unclosed bracket is forgotten at the next `}`.
+    `pairs` maps the index of every matched bracket to its partner: `{` `}`, `(` `)`, `[` `]`, `<` `>`, and `<<<` with the
+    first `>` of `>>>`. Angle brackets are matched as in a template argument list: none that a `;` or another bracket cuts
+    off. Every branch of a `#if` begins with the brackets that are open at the `#if`; what its first branch leaves open is
+    open after it.
     """
 
     tokens: tuple[Token, ...]
@@ -75,10 +76,21 @@ class _Open:
         self.around = around
 
 
+class _Group:
+    """The brackets open at a `#if`, and those after its first branch that is not dead, once that has ended."""
+
+    __slots__ = ("after", "before", "is_dead")
+
+    def __init__(self, before: _Open | None, *, is_dead: bool) -> None:
+        self.before = before
+        self.after: list[_Open | None] = []
+        self.is_dead = is_dead
+
+
 def _match_brackets(tokens: tuple[Token, ...], texts: tuple[str, ...]) -> dict[int, int]:
     pairs: dict[int, int] = {}
     stack: _Open | None = None
-    groups: list[tuple[_Open | None, list[_Open | None]]] = []  # the state at `#if`, and that after the first branch
+    groups: list[_Group] = []
 
     def pair(opening: int, closing: int) -> None:
         pairs[closing] = opening
@@ -87,7 +99,7 @@ def _match_brackets(tokens: tuple[Token, ...], texts: tuple[str, ...]) -> dict[i
     for index, text in enumerate(texts):
         if text not in _BRACKETS:
             if tokens[index].kind is TokenKind.DIRECTIVE:
-                stack = _at_directive(directive_name(text), stack, groups)
+                stack = _at_directive(text, stack, groups)
             continue
         if text in _OPENING:
             stack = _Open(index, stack)
@@ -100,7 +112,9 @@ def _match_brackets(tokens: tuple[Token, ...], texts: tuple[str, ...]) -> dict[i
         if text == "}":
             while stack is not None and texts[stack.index] != "{":
                 stack = stack.around
-            stack = stack.around if stack is not None else None
+            if stack is not None:
+                pair(stack.index, index)
+                stack = stack.around
             continue
         while stack is not None and texts[stack.index] in _ANGLES:
             stack = stack.around
@@ -114,17 +128,20 @@ def _closes_angle(texts: tuple[str, ...], opening: int, index: int) -> bool:
     return texts[opening] == "<" or (texts[opening] == "<<<" and texts[index + 1 : index + 3] == (">", ">"))
 
 
-def _at_directive(name: str, stack: _Open | None, groups: list[tuple[_Open | None, list[_Open | None]]]) -> _Open | None:
+def _at_directive(text: str, stack: _Open | None, groups: list[_Group]) -> _Open | None:
+    """Return the open brackets after a directive."""
+    name = directive_name(text)
     if name in IF_DIRECTIVES:
-        groups.append((stack, []))
+        groups.append(_Group(stack, is_dead=normalise(text) in NEVER))
     elif groups and (name in BRANCH_DIRECTIVES or name == "endif"):
-        before, after = groups[-1]
-        if not after:
-            after.append(stack)
+        group = groups[-1]
+        if not group.is_dead and not group.after:
+            group.after.append(stack)
+        group.is_dead = False
         if name == "endif":
             groups.pop()
-            return after[0]
-        return before
+            return group.after[0] if group.after else group.before
+        return group.before
     return stack
 
 

@@ -6,18 +6,16 @@ brackets follows one branch of every group.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
 
 from skrules.source.code import Code
-from skrules.source.tokens import BRANCH_DIRECTIVES, IF_DIRECTIVES, directive_name
+from skrules.source.tokens import ALWAYS, BRANCH_DIRECTIVES, IF_DIRECTIVES, NEVER, directive_name, normalise
 
-_COMMENT = re.compile(r"//.*|/\*(?s:.*?)\*/")
-_BLANKS = re.compile(r"\s++")
-_NEVER = frozenset({"#if 0", "#if false", "#if (0)"})
-_ALWAYS = frozenset({"#if 1", "#if true", "#if (1)"})
+# Texts are made for people: a group with hundreds of branches, or nested hundreds deep, is told in short.
+_MAX_BRANCHES = 8
+_MAX_DEPTH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +56,13 @@ class Conditions:
         place = bisect_left(self.marks, index) - 1
         mark = self.marks[place] if place >= 0 else -1
         texts: list[str] = []
-        while mark >= 0:
+        while mark >= 0 and len(texts) < _MAX_DEPTH:
             group = self.groups[mark]
             if mark != group.end:
-                chain = group.marks[: bisect_right(group.marks, mark)]
-                texts.append(" / ".join(normalise(self.code.texts[each]) for each in chain))
+                place = bisect_left(group.marks, mark)
+                chain = [normalise(self.code.texts[each]) for each in group.marks[: min(place, _MAX_BRANCHES)]]
+                chain += ["..."] if place > _MAX_BRANCHES else []
+                texts.append(" / ".join([*chain, normalise(self.code.texts[mark])]))
             mark = self.parents[bisect_left(self.marks, mark)]
         return tuple(reversed(texts))
 
@@ -86,12 +86,6 @@ class Conditions:
     def crosses(self, start: int, end: int) -> bool:
         """Tell whether a conditional directive stands in the range `start` to `end` (exclusive)."""
         return bisect_left(self.marks, start) < bisect_left(self.marks, end)
-
-
-def normalise(directive: str) -> str:
-    """Return a directive without comments and surplus blanks: `#  if  A // x` becomes `#if A`."""
-    text = _BLANKS.sub(" ", _COMMENT.sub(" ", directive)).strip()
-    return "#" + text.removeprefix("#").lstrip()
 
 
 def conditions_of(code: Code) -> Conditions:
@@ -133,9 +127,9 @@ def conditions_of(code: Code) -> Conditions:
 
 
 def _dead_branches(opening: str, branches: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    if opening in _NEVER:
+    if opening in NEVER:
         return branches[:1]
-    return branches[1:] if opening in _ALWAYS else []
+    return branches[1:] if opening in ALWAYS else []
 
 
 def _outermost(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -138,9 +138,17 @@ def read_declaration(code: Code, conditions: Conditions, start: int, macros: Map
 
 
 def _read_specifiers(
-    code: Code, conditions: Conditions | None, index: int, found: Declaration, macros: Mapping[str, tuple[Macro, ...]]
+    code: Code,
+    conditions: Conditions | None,
+    index: int,
+    found: Declaration,
+    macros: Mapping[str, tuple[Macro, ...]],
+    within: tuple[str, ...] = (),
 ) -> None:
-    """Read up to the parameter list, or up to the end of the code if that is the replacement list of a macro."""
+    """Read up to the parameter list, or up to the end of the code if that is the replacement list of a macro.
+
+    `within` are the macros being replaced.
+    """
     while index < len(code) and found.opening < 0:
         text = code.texts[index]
         if conditions is not None and code.is_directive(index):
@@ -159,8 +167,12 @@ def _read_specifiers(
         elif text == "void" and not found.returns_void:
             found.returns_void = True
             index += 1
-        elif text not in _OPEN_WORDS and code.text(index + 1) not in ("(", "::", "##", "<") and _is_object_macro(text, macros):
-            _read_macro_specifiers(code, index, found, macros)
+        elif (
+            text not in _OPEN_WORDS
+            and code.text(index + 1) not in ("(", "::", "##", "<")
+            and _is_object_macro(text, macros, within)
+        ):
+            _read_macro_specifiers(code, index, found, macros, within)
             index += 1
         elif code.is_identifier(index) or text == "::":
             index = _name_or_qualifier(code, index, found)
@@ -168,21 +180,22 @@ def _read_specifiers(
             raise Unreadable(index, f"'{printable(text[:40])}' is not expected in the declaration of a kernel")
 
 
-def _is_object_macro(name: str, macros: Mapping[str, tuple[Macro, ...]]) -> bool:
-    return any(macro.parameters is None for macro in macros.get(name, ()))
+def _is_object_macro(name: str, macros: Mapping[str, tuple[Macro, ...]], within: tuple[str, ...]) -> bool:
+    return name not in within and any(macro.parameters is None for macro in macros.get(name, ()))
 
 
-def _read_macro_specifiers(code: Code, index: int, found: Declaration, macros: Mapping[str, tuple[Macro, ...]]) -> None:
+def _read_macro_specifiers(
+    code: Code, index: int, found: Declaration, macros: Mapping[str, tuple[Macro, ...]], within: tuple[str, ...]
+) -> None:
     """Take in what the macro at `index` stands for. Its definitions (under `#if`, say) may differ in what matters little."""
     name = code.texts[index]
-    # A macro may use others, never itself.
-    others = {each: macro for each, macro in macros.items() if each != name}
     meanings: list[Declaration] = []
     for macro in macros[name]:
         if not found.budget.spend():
             raise Unreadable(index, f"the macro '{name}' takes too many other macros to understand")
         meanings.append(Declaration(found.start, budget=found.budget))
-        _read_specifiers(macro.code, None, 0, meanings[-1], others)
+        # A macro may use others, never itself.
+        _read_specifiers(macro.code, None, 0, meanings[-1], macros, (*within, name))
         if meanings[-1].opening >= 0 or meanings[-1].template_heads:
             raise Unreadable(index, f"the macro '{name}' holds more than qualifiers of the kernel")
         if type_of_qualifiers(meanings[-1].qualifiers) != type_of_qualifiers(meanings[0].qualifiers):
@@ -241,8 +254,8 @@ def _name_or_qualifier(code: Code, index: int, found: Declaration) -> int:
     if code.text(end) == "<" and end in code.pairs and code.text(code.pairs[end] + 1) == "(":
         opening = code.pairs[end] + 1
     if code.text(opening) != "(":
-        found.qualifiers.append(code.texts[index])
-        return index + 1
+        found.qualifiers.append(join(code, index, end))
+        return end
     closing = _partner(code, opening)
     is_call = code.texts[index] in _QUALIFIER_CALLS
     follows = closing + 1
@@ -271,7 +284,7 @@ def _read_tail(code: Code, conditions: Conditions, found: Declaration) -> None:
             if code.texts[index] == "[":
                 found.qualifiers.append(join(code, index, closing + 1))
             index = closing + 1
-        elif code.is_identifier(index):
+        elif code.is_identifier(index) and code.texts[index] not in _OPEN_WORDS:
             is_call = code.text(index + 1) == "("
             after = _partner(code, index + 1) + 1 if is_call else index + 1
             found.qualifiers.append(join(code, index, after))

@@ -13,12 +13,13 @@ from skrules.source.declarations import Declaration, Unreadable, find_start, rea
 from skrules.source.macros import Macro, macros_of, read_macro
 from skrules.source.model import CoreType, Kernel, KernelType, Parameter, SourceUnit, Span, TemplateParameter, Token
 from skrules.source.parameters import UnreadableParameter, read_parameters
-from skrules.source.scopes import Scope, close_brace, innermost, namespaces, scope_at
+from skrules.source.scopes import Scope, innermost, namespaces, scope_at
 from skrules.source.templates import is_list_macro, read_template_parameters
 from skrules.source.tokens import directive_name, tokenize
 from skrules.source.types import type_of_body, type_of_qualifiers
 
 GLOBAL = "__global__"
+_MAX_DEPTH = 256  # as compilers have it; without a limit, deep nesting costs time in its square
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +159,7 @@ class _Reader:
                     if not found.is_instantiation:
                         self.add_prototype(code, conditions, found, code.texts[found.name[1] - 1])
                     return max(found.end, at) + 1
-                raise Unreadable(at, "a parameter list without a body")
+                raise Unreadable(found.end - 1, "a parameter list without a body")
             return self.read_definition(code, conditions, found, at, scope, macro)
         except Unreadable as problem:
             self.not_read(code, at, problem.reason, macro)
@@ -180,7 +181,7 @@ class _Reader:
         self, code: Code, conditions: Conditions, found: Declaration, at: int, scope: Scope | None, macro: Macro | None
     ) -> int:
         """Add the kernel, or a finding, for a definition; return the index after it."""
-        closing = close_brace(code, conditions, found.body)
+        closing = code.pairs.get(found.body, -1)
         if closing < 0:
             raise Unreadable(found.body, "the body is not closed")
         name = found.name[1] - 1
@@ -238,6 +239,8 @@ class _Reader:
             return "a kernel returns void"
         if "operator" in code.texts[found.name[0] : found.name[1]]:
             return "an operator cannot be a kernel"
+        if scope is not None and scope.depth > _MAX_DEPTH:
+            return f"it is nested more than {_MAX_DEPTH} braces deep"
         around = innermost(scope, "class", "block")
         if around is not None:
             line = self.lines.position(code.tokens[around.start].start)[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skrules.source.code import Code
-from skrules.source.conditions import Conditions
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,19 +18,21 @@ class Scope:
     names: tuple[str, ...]
     start: int
     parent: Scope | None
+    depth: int
 
 
 def scope_at(code: Code, brace: int, parent: Scope | None) -> Scope:
     """Return the scope that the `{` at `brace` opens."""
+    depth = 1 if parent is None else parent.depth + 1
     if code.text(brace - 2) == "extern" and code.text(brace - 1) in ('"C"', '"C++"'):
-        return Scope("extern-c" if code.texts[brace - 1] == '"C"' else "extern-c++", (), brace - 2, parent)
+        return Scope("extern-c" if code.texts[brace - 1] == '"C"' else "extern-c++", (), brace - 2, parent, depth)
     index = brace - 1
     while index >= 0 and (code.is_identifier(index) or code.texts[index] in ("::", "]")) and code.texts[index] != "namespace":
         index = code.pairs.get(index, index) - 1 if code.texts[index] == "]" else index - 1
     if code.text(index) == "namespace":
         start = index - 1 if code.text(index - 1) == "inline" else index
-        return Scope("namespace", _namespace_names(code, index + 1, brace), start, parent)
-    return Scope("class" if _is_class(code, brace) else "block", (), brace, parent)
+        return Scope("namespace", _namespace_names(code, index + 1, brace), start, parent, depth)
+    return Scope("class" if _is_class(code, brace) else "block", (), brace, parent, depth)
 
 
 def _namespace_names(code: Code, start: int, end: int) -> tuple[str, ...]:
@@ -72,26 +73,3 @@ def innermost(scope: Scope | None, *kinds: str) -> Scope | None:
     while scope is not None and scope.kind not in kinds:
         scope = scope.parent
     return scope
-
-
-def close_brace(code: Code, conditions: Conditions, opening: int) -> int:
-    """Return the index of the `}` that closes the `{` at `opening`, or -1.
-
-    Follows the first branch of every `#if`, or, if the braces do not balance along those, the last branch.
-    """
-    for last in (False, True):
-        depth = 0
-        index = opening
-        while index < len(code):
-            text = code.texts[index]
-            if text == "{":
-                depth += 1
-            elif text == "}":
-                depth -= 1
-                if depth == 0:
-                    return index
-            elif index in conditions.groups:
-                index = conditions.skip(index, last=last)
-                continue
-            index += 1
-    return -1

@@ -54,6 +54,11 @@ _DIRECTIVE = re.compile(
 )
 
 _DIRECTIVE_NAME = re.compile(r"#(?:\s|\\[ \t]*+(?=[\r\n])|/\*(?s:.*?)\*/)*+([A-Za-z_]\w*+)")
+_DIRECTIVE_COMMENT = re.compile(r"//.*|/\*(?s:.*?)(?:\*/|\Z)")
+_BLANKS = re.compile(r"\s++")
+# Conditions that hide the branch they open, or every later one, whatever is defined.
+NEVER = frozenset({"#if 0", "#if false", "#if (0)"})
+ALWAYS = frozenset({"#if 1", "#if true", "#if (1)"})
 IF_DIRECTIVES = frozenset({"if", "ifdef", "ifndef"})
 BRANCH_DIRECTIVES = frozenset({"else", "elif", "elifdef", "elifndef"})
 
@@ -125,3 +130,9 @@ def directive_name(text: str) -> str:
     """Return `define` for `# define X`, "" for a null directive."""
     match = _DIRECTIVE_NAME.match(text)
     return match.group(1) if match else ""
+
+
+def normalise(directive: str) -> str:
+    """Return a directive without comments and surplus blanks: `#  if  A // x` becomes `#if A`."""
+    text = _BLANKS.sub(" ", _DIRECTIVE_COMMENT.sub(" ", directive)).strip()
+    return "#" + text.removeprefix("#").lstrip()
