@@ -1,4 +1,4 @@
-"""Cases: what an operator is run on. Read strictly from `cases.yaml` and checked against the operator's entries."""
+"""Cases: what an operator is run on. Read strictly from `cases.yaml` and checked against what is compared."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 
 from skrules.compare import numbers
 from skrules.compare.case_keys import CASES
-from skrules.contract.ctype import scalar_dtype
+from skrules.compare.subject import Argument, Subject
 from skrules.contract.document import read_document
 from skrules.contract.dtypes import DTYPES
-from skrules.contract.entry import Entry, EntryParameter
 from skrules.contract.model import ParameterKind, Role
 from skrules.contract.schema import Problems, Read, read
 from skrules.errors import Location, did_you_mean
@@ -75,8 +74,8 @@ class Case:
     at: Location
 
 
-def load_cases(data: bytes, path: str, entries: Sequence[Entry]) -> tuple[Case, ...]:
-    """Read a cases file for an operator with these entries; `path` names it in messages.
+def load_cases(data: bytes, path: str, entries: Sequence[Subject]) -> tuple[Case, ...]:
+    """Read a cases file for an operator with these entries (`subject.describe_program`); `path` names it in messages.
 
     Raises UsageError (`DocumentErrors` when there are several): every error of the file at once.
     """
@@ -95,15 +94,10 @@ def load_cases(data: bytes, path: str, entries: Sequence[Entry]) -> tuple[Case, 
     return tuple(case for case in cases if case is not None)
 
 
-def scalar_encoding(parameter: EntryParameter) -> str:
-    """Return the dtype of a scalar parameter, or "" when neither its type nor the contract tells."""
-    return parameter.dtype or scalar_dtype(parameter.c_type)
-
-
 class _Reader:
     """Turns one checked item of the file into a Case."""
 
-    def __init__(self, item: Read, entries: Sequence[Entry], defaults: Read | None, problems: Problems) -> None:
+    def __init__(self, item: Read, entries: Sequence[Subject], defaults: Read | None, problems: Problems) -> None:
         self._item = item
         self._entries = {entry.name: entry for entry in entries}
         self._defaults = defaults
@@ -115,14 +109,14 @@ class _Reader:
         if entry is None:
             return None
         self._check_names(entry)
-        kinds = {kind: [each for each in entry.parameters if each.kind is kind] for kind in ParameterKind}
+        kinds = {kind: [each for each in entry.arguments if each.kind is kind] for kind in ParameterKind}
         for parameter in kinds[ParameterKind.TENSOR_LIST]:
             message = (
                 f"{self._title}: only the wrapper of '{entry.name}' knows how its tensor list '{parameter.name}' is laid out"
             )
             self._problems.add(message, self._item.at, hint="an entry without cases is reported as skipped")
         given = self._given
-        structs = {each.name: self._struct(given("structs", each)) for each in kinds[ParameterKind.HOST_STRUCT]}
+        structs = {each.name: self._struct(given("structs", each), each) for each in kinds[ParameterKind.HOST_STRUCT]}
         scalars = {each.name: self._scalar(given("scalars", each), each) for each in kinds[ParameterKind.SCALAR]}
         tensors = {each.name: self._tensor(given("tensors", each), each) for each in kinds[ParameterKind.TENSOR]}
         tolerance = self._setting("tolerance")
@@ -130,7 +124,7 @@ class _Reader:
         return Case(
             name=self._item.get("name", ""),
             entry=entry.name,
-            blocks=blocks if blocks is not None else entry.contract.block_dim or 0,
+            blocks=blocks if blocks is not None else entry.blocks,
             seed=self._setting("seed") or 0,
             tolerance=None if tolerance is None else Tolerance(**tolerance),
             partial=self._item.get("partial", False),
@@ -144,7 +138,7 @@ class _Reader:
         own = self._item.get(key)
         return own if own is not None or self._defaults is None else self._defaults.get(key)
 
-    def _entry(self) -> Entry | None:
+    def _entry(self) -> Subject | None:
         name = self._item.value.get("entry")
         if name is not None and name.value in self._entries:
             return self._entries[name.value]
@@ -155,9 +149,9 @@ class _Reader:
             self._problems.add(f"{self._title} does not say which entry it runs", self._item.at, allowed=self._entries)
         return next(iter(self._entries.values())) if name is None and len(self._entries) == 1 else None
 
-    def _check_names(self, entry: Entry) -> None:
+    def _check_names(self, entry: Subject) -> None:
         """Every name in the case must be a parameter of its section."""
-        sections = {each.name: _SECTIONS.get(each.kind, "") for each in entry.parameters}
+        sections = {each.name: _SECTIONS.get(each.kind, "") for each in entry.arguments}
         for section in _SECTIONS.values():
             for name, item in self._item.value[section].value.items() if section in self._item.value else ():
                 known = [each for each, home in sections.items() if home == section]
@@ -167,7 +161,7 @@ class _Reader:
                 elif sections[name] not in (section, ""):
                     self._problems.add(f"'{name}' belongs under '{sections[name]}'", item.key_at)
 
-    def _given(self, section: str, parameter: EntryParameter) -> Read | None:
+    def _given(self, section: str, parameter: Argument) -> Read | None:
         items = self._item.value[section].value if section in self._item.value else {}
         if parameter.name not in items and not self._is_noted(section, parameter.name):
             message = f"{self._title} does not give '{parameter.name}' under '{section}'"
@@ -181,18 +175,17 @@ class _Reader:
         return elsewhere or bool({path, f"{path}.{name}"} & self._problems.wrong)
 
     @staticmethod
-    def _example(parameter: EntryParameter) -> str:
+    def _example(parameter: Argument) -> str:
         if parameter.kind is ParameterKind.SCALAR:
             return f"scalars: {{{parameter.name}: 1}}"
         if parameter.kind is ParameterKind.HOST_STRUCT:
             return f"structs: {{{parameter.name}: [{{uint32: 1}}]}}"
         return f"tensors: {{{parameter.name}: {{shape: [64], dtype: {parameter.dtype or 'float16'}}}}}"
 
-    def _struct(self, item: Read | None) -> bytes:
+    def _struct(self, item: Read | None, parameter: Argument) -> bytes:
         if item is None:
             return b""
-        if not item.value and item.path not in self._problems.wrong:
-            self._problems.add("a struct has at least one byte", item.at)
+        before = len(self._problems.errors)
         data = bytearray()
         widest = 1
         for field in item.value:
@@ -207,7 +200,12 @@ class _Reader:
                 data += bytes(-len(data) % size)
                 for element in value.value if isinstance(value.value, list) else [value]:
                     data += self._encode(dtype, element)
-        return bytes(data + bytes(-len(data) % widest))
+        data += bytes(-len(data) % widest)
+        is_right = len(self._problems.errors) == before and not any(path.startswith(item.path) for path in self._problems.wrong)
+        if is_right and len(data) != parameter.bytes:
+            message = f"'{parameter.name}' has {len(data)} bytes here, and {parameter.c_type} has {parameter.bytes}"
+            self._problems.add(message, item.at)
+        return bytes(data)
 
     def _encode(self, dtype: str, item: Read) -> bytes:
         try:
@@ -216,20 +214,19 @@ class _Reader:
             self._problems.add(f"{_spell(item.value)} does not fit: {error}", item.at)
             return b""
 
-    def _scalar(self, item: Read | None, parameter: EntryParameter) -> bool | int | float:
-        dtype = scalar_encoding(parameter)
+    def _scalar(self, item: Read | None, parameter: Argument) -> bool | int | float:
         if item is None:
             return 0
-        if dtype not in numbers.COMPARABLE:
-            message = f"how a {parameter.c_type} is encoded is not known, so '{parameter.name}' cannot be given"
-            hint = f"in the contract: parameters: {{{parameter.name}: {{kind: scalar, dtype: int32}}}}"
-            self._problems.add(message, item.at, hint=hint)
+        if not parameter.encoding:
+            self._problems.add(
+                f"how a {parameter.c_type} is encoded is not known, so '{parameter.name}' cannot be given", item.at
+            )
         else:
-            self._encode(dtype, item)
+            self._encode(parameter.encoding, item)
         value: bool | int | float = item.value
         return value
 
-    def _tensor(self, item: Read | None, parameter: EntryParameter) -> TensorCase | None:
+    def _tensor(self, item: Read | None, parameter: Argument) -> TensorCase | None:
         if item is None:
             return None
         if item.value is None:
@@ -243,7 +240,7 @@ class _Reader:
 class _TensorReader:
     """Turns one tensor of a case into a TensorCase."""
 
-    def __init__(self, item: Read, parameter: EntryParameter, problems: Problems) -> None:
+    def __init__(self, item: Read, parameter: Argument, problems: Problems) -> None:
         self._item = item
         self._parameter = parameter
         self._problems = problems

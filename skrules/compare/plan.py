@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from skrules.compare import numbers
-from skrules.compare.cases import Case, TensorCase, scalar_encoding
+from skrules.compare.cases import Case, TensorCase
 from skrules.compare.inputs import make_tensor
 from skrules.compare.numbers import Array
-from skrules.contract.entry import Entry, EntryParameter
+from skrules.compare.subject import Argument, Subject
 from skrules.contract.model import ParameterKind, Role
 from skrules.errors import TestFailure
 
@@ -30,14 +30,14 @@ PLAIN_SENTINEL = 0xA5
 SK_SENTINEL = 0x5A
 
 
-def write_plan(folder: Path, cases: Sequence[Case], entries: Mapping[str, Entry]) -> Path:
+def write_plan(folder: Path, cases: Sequence[Case], entries: Mapping[str, Subject]) -> Path:
     """Write `plan.txt` and the input files below `folder`; return the plan's path. Equal cases give equal bytes."""
     inputs = folder / "inputs"
     inputs.mkdir(parents=True, exist_ok=True)
     lines = [HEADER]
     for case in cases:
         lines.append(f"case {case.name} {case.entry} {case.blocks}")
-        for parameter in entries[case.entry].parameters:
+        for parameter in entries[case.entry].arguments:
             lines.append(_argument(case, parameter))
             tensor = case.tensors.get(parameter.name)
             if tensor is not None and tensor.fill != "sentinel":
@@ -53,10 +53,10 @@ def _input_file(case: Case, parameter: str) -> str:
     return f"inputs/{case.name}.{parameter}.bin"
 
 
-def _argument(case: Case, parameter: EntryParameter) -> str:
+def _argument(case: Case, parameter: Argument) -> str:
     name = parameter.name
     if parameter.kind is ParameterKind.SCALAR:
-        return f"scalar {name} {numbers.encode(scalar_encoding(parameter), case.scalars[name]).hex()}"
+        return f"scalar {name} {numbers.encode(parameter.encoding, case.scalars[name]).hex()}"
     if parameter.kind is ParameterKind.HOST_STRUCT:
         return f"struct {name} {case.structs[name].hex()}"
     tensor = case.tensors[name]
@@ -66,7 +66,7 @@ def _argument(case: Case, parameter: EntryParameter) -> str:
     return f"tensor {name} {tensor.bytes} {_use(parameter)} {file}"
 
 
-def _use(parameter: EntryParameter) -> str:
+def _use(parameter: Argument) -> str:
     if Role.WORKSPACE in parameter.roles:
         return "workspace"
     if Role.OUTPUT in parameter.roles:
@@ -74,9 +74,9 @@ def _use(parameter: EntryParameter) -> str:
     return "in"
 
 
-def outputs_of(case: Case, entry: Entry) -> Iterator[tuple[str, TensorCase]]:
+def outputs_of(case: Case, entry: Subject) -> Iterator[tuple[str, TensorCase]]:
     """Yield the tensors that a case's run leaves behind, in the kernel's order."""
-    for parameter in entry.parameters:
+    for parameter in entry.arguments:
         tensor = case.tensors.get(parameter.name)
         if Role.OUTPUT in parameter.roles and tensor is not None:
             yield parameter.name, tensor

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skrules.compare.subject import describe_program
 from skrules.compare.verdict import CaseRun, Evidence
+
+__all__ = ["ProgramRun", "describe_program", "run_program"]
 
 _TAIL_LINES = 20
 _TAIL_BYTES = 16384

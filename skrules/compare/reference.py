@@ -24,7 +24,7 @@ from skrules.compare import numbers
 from skrules.compare.cases import Case
 from skrules.compare.numbers import Array
 from skrules.compare.plan import outputs_of
-from skrules.contract.entry import Entry
+from skrules.compare.subject import Subject
 from skrules.contract.model import Role
 from skrules.errors import Location, TestFailure, did_you_mean
 
@@ -69,7 +69,7 @@ class Reference:
             trace = trace.tb_next
         return Location(file=self._name, line=line)
 
-    def expected(self, case: Case, entry: Entry, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    def expected(self, case: Case, entry: Subject, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Return the expected output arrays of a case, in the dtype that the reference computed.
 
         `inputs` has the initial content of input and in-place tensors. Raises TestFailure: no function for the entry, its
@@ -101,8 +101,8 @@ class Reference:
             _check(arrays[name], name, tensor.shape, tensor.dtype, at)
         return arrays
 
-    def _function(self, entry: Entry) -> Callable[..., Any]:
-        for name in (entry.name, entry.kernel.name):
+    def _function(self, entry: Subject) -> Callable[..., Any]:
+        for name in (entry.name, entry.kernel_name):
             function = self._module.__dict__.get(name)
             if callable(function):
                 chosen: Callable[..., Any] = function
@@ -112,10 +112,10 @@ class Reference:
         raise TestFailure(message, at=Location(file=self._name), allowed=known, hint=did_you_mean(entry.name, known))
 
 
-def _available(case: Case, entry: Entry, inputs: Mapping[str, Array]) -> dict[str, Any]:
+def _available(case: Case, entry: Subject, inputs: Mapping[str, Array]) -> dict[str, Any]:
     """Everything a reference may ask for, tensors as copies that it may change."""
     available: dict[str, Any] = {**case.scalars, **case.structs}
-    for parameter in entry.parameters:
+    for parameter in entry.arguments:
         if parameter.name in case.tensors and Role.INPUT in parameter.roles:
             array = inputs.get(parameter.name)
             available[parameter.name] = None if array is None else array.copy()

@@ -81,18 +81,27 @@ def _index(value: list[int] | None) -> tuple[int, ...] | None:
     return None if value is None else tuple(value)
 
 
-def human_lines(verdict: Verdict) -> list[str]:
-    """Return the lines for the terminal: one that says it all, and below it what failed, was skipped or is worth knowing."""
+def detail(verdict: Verdict) -> str:
+    """Return the figures of a verdict in a few words: "in 0.4s (3 cases; max abs err 0)"."""
     count = sum(1 for case in verdict.cases if case.case)
     facts = [f"{count} case{'' if count == 1 else 's'}"]
     if verdict.max_abs_error is not None:
         facts.append(f"max abs err {verdict.max_abs_error:.3g}")
+    if count and verdict.reference == "none":
+        facts.append("no reference")
+    return f"in {verdict.seconds:.1f}s ({'; '.join(facts)})"
+
+
+def human_lines(verdict: Verdict) -> list[str]:
+    """Return the lines for the terminal: one that says it all, and below it what failed, was skipped or is worth knowing."""
     word = {Status.PASSED: "PASSED", Status.FAILED: "FAILED"}.get(verdict.status, "SKIPPED")
-    lines = [f"{verdict.label} {verdict.arch} {word} in {verdict.seconds:.1f}s ({'; '.join(facts)})"]
     messages = [*verdict.messages, *(message for case in verdict.cases for message in case.messages)]
-    lines += [f"  {line}" for message in messages for line in message.splitlines()]
     notes = dict.fromkeys(note for case in verdict.cases for note in case.notes)
-    return lines + [f"  note: {note}" for note in notes]
+    return [
+        f"{verdict.label} {verdict.arch} {word} {detail(verdict)}",
+        *(f"  {line}" for message in messages for line in message.splitlines()),
+        *(f"  note: {note}" for note in notes),
+    ]
 
 
 def junit(verdicts: Iterable[Verdict]) -> str:

@@ -10,8 +10,8 @@ from skrules.compare.cases import Case
 from skrules.compare.plan import write_plan
 from skrules.compare.program import ProgramRun, run_program
 from skrules.compare.reference import Reference
+from skrules.compare.subject import Subject
 from skrules.compare.verdict import CaseVerdict, Verdict, failed, judge, uncovered
-from skrules.contract.entry import Entry
 from skrules.errors import TestFailure
 
 
@@ -20,7 +20,7 @@ def run_compare(
     work: Path,
     label: str,
     arch: str,
-    entries: Sequence[Entry],
+    entries: Sequence[Subject],
     cases: Sequence[Case],
     reference_path: Path | None,
     env: Mapping[str, str],
@@ -63,7 +63,7 @@ def _load_reference(path: Path | None, name: str) -> tuple[Reference | None, str
 
 
 def _judge(
-    case: Case, entry: Entry, run: ProgramRun, outputs: Path, reference: Reference | None, label: str, culprit: str
+    case: Case, entry: Subject, run: ProgramRun, outputs: Path, reference: Reference | None, label: str, culprit: str
 ) -> CaseVerdict:
     record = run.runs.get(case.name)
     if record is not None:

@@ -20,7 +20,7 @@ from skrules.compare.inputs import make_inputs
 from skrules.compare.numbers import Array
 from skrules.compare.plan import outputs_of, read_output
 from skrules.compare.reference import Reference
-from skrules.contract.entry import Entry
+from skrules.compare.subject import Subject
 from skrules.errors import TestFailure
 
 NO_REFERENCE = "no reference: only SK against plain was checked"
@@ -115,7 +115,7 @@ class Verdict:
         return max(errors, default=None)
 
 
-def uncovered(entry: Entry) -> CaseVerdict:
+def uncovered(entry: Subject) -> CaseVerdict:
     """Return the verdict on an entry that no case runs."""
     return CaseVerdict(case="", entry=entry.name, status=Status.INSUFFICIENT, notes=(f"entry '{entry.name}' has no case",))
 
@@ -125,7 +125,7 @@ def failed(case: Case, message: str) -> CaseVerdict:
     return CaseVerdict(case=case.name, entry=case.entry, status=Status.FAILED, messages=(message,))
 
 
-def judge(case: Case, entry: Entry, run: CaseRun, outputs: Path, reference: Reference | None, label: str) -> CaseVerdict:
+def judge(case: Case, entry: Subject, run: CaseRun, outputs: Path, reference: Reference | None, label: str) -> CaseVerdict:
     """Judge one case by what its two runs left in the folder `outputs`.
 
     `reference` None: there is none, and the verdict says so. Never raises for what the operator or its reference did.

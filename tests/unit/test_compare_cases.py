@@ -1,30 +1,32 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import pytest
 
 from skrules.compare import numbers
 from skrules.compare.cases import Case, TensorCase, Tolerance, load_cases
-from skrules.contract.check import resolve
-from skrules.contract.entry import Entry
-from skrules.contract.load import load
+from skrules.compare.subject import Argument, Subject
+from skrules.contract.model import ParameterKind, Role
 from skrules.errors import UsageError
-from skrules.source import read
 
-SOURCE = """enum class Mode : uint8_t { A };
-__global__ __vector__ void add(GM_ADDR x, GM_ADDR acc, GM_ADDR z, GM_ADDR w,
-                               uint32_t n, float alpha, Mode mode, Far far, Cfg cfg) {}
-"""
-CONTRACT = """entries:
-  add:
-    inputs: [x, acc]
-    outputs: [z, acc]
-    workspaces: [w]
-    pybind_return_tensor: z
-    launch: {block_dim: 4}
-    parameters: {x: {nullable: true, rank: 2}, z: {dtype: float16}, far: scalar, cfg: host_struct}
-"""
+TENSOR, SCALAR, STRUCT = ParameterKind.TENSOR, ParameterKind.SCALAR, ParameterKind.HOST_STRUCT
+ADD = Subject(
+    name="add",
+    kernel="add",
+    blocks=4,
+    arguments=(
+        Argument(name="x", kind=TENSOR, roles=(Role.INPUT,), nullable=True, rank=2),
+        Argument(name="acc", kind=TENSOR, roles=(Role.INPUT, Role.OUTPUT)),
+        Argument(name="z", kind=TENSOR, roles=(Role.OUTPUT,), dtype="float16"),
+        Argument(name="w", kind=TENSOR, roles=(Role.WORKSPACE,)),
+        Argument(name="n", kind=SCALAR, encoding="uint32"),
+        Argument(name="alpha", kind=SCALAR, encoding="float32"),
+        Argument(name="mode", kind=SCALAR, encoding="uint8"),
+        Argument(name="cfg", c_type="Cfg", kind=STRUCT, bytes=4),
+    ),
+)
 PARTS = {
     "x": "x: {shape: [2, 3], dtype: float32}",
     "acc": "acc: {shape: [8], dtype: int32, values: arange}",
@@ -34,26 +36,21 @@ PARTS = {
 SCALARS = {"n": "n: 8", "alpha": "alpha: 1.5", "mode": "mode: 2"}
 
 
-def _entries(contract: str = CONTRACT) -> tuple[Entry, ...]:
-    text = contract.replace("far: scalar", "far: {kind: scalar, dtype: int16}")
-    return resolve(read(SOURCE.encode(), "k.asc"), load(text.encode(), "c.yaml")).entries
-
-
 def _text(rest: str = "", head: str = "", **parts: str) -> str:
     tensors = ", ".join(filter(None, (parts.get(key, text) for key, text in PARTS.items())))
-    scalars = ", ".join(filter(None, (parts.get(key, text) for key, text in {**SCALARS, "far": "far: -3"}.items())))
+    scalars = ", ".join(filter(None, (parts.get(key, text) for key, text in SCALARS.items())))
     structs = parts.get("cfg", "cfg: [1, 2, 3, 4]")
     case = f"{{name: one, tensors: {{{tensors}}}, scalars: {{{scalars}}}, structs: {{{structs}}}{rest}}}"
     return f"{head}cases:\n  - {case}\n"
 
 
 def _case(rest: str = "", head: str = "", **parts: str) -> Case:
-    return load_cases(_text(rest, head, **parts).encode(), "cases.yaml", _entries())[0]
+    return load_cases(_text(rest, head, **parts).encode(), "cases.yaml", [ADD])[0]
 
 
 def _errors(text: str) -> str:
     with pytest.raises(UsageError) as caught:
-        load_cases(text.encode(), "cases.yaml", _entries())
+        load_cases(text.encode(), "cases.yaml", [ADD])
     return str(caught.value)
 
 
@@ -64,7 +61,7 @@ def test_a_full_case() -> None:
     assert case.tensors["acc"] == TensorCase(shape=(8,), dtype="int32", fill="arange")
     assert case.tensors["z"] == TensorCase(shape=(8,), dtype="float16", fill="sentinel")
     assert case.tensors["w"] == TensorCase(shape=(100,), dtype="uint8", fill="sentinel")
-    assert case.scalars == {"n": 8, "alpha": 1.5, "mode": 2, "far": -3} and case.structs == {"cfg": b"\1\2\3\4"}
+    assert case.scalars == {"n": 8, "alpha": 1.5, "mode": 2} and case.structs == {"cfg": b"\1\2\3\4"}
     assert str(case.at) == "cases.yaml:2:5"
 
 
@@ -94,7 +91,9 @@ def test_null_for_a_nullable_tensor() -> None:
     ],
 )
 def test_structs_have_the_layout_of_c(text: str, fields: bytes) -> None:
-    assert _case(cfg=f"cfg: {text}").structs["cfg"] == fields
+    subject = replace(ADD, arguments=(*ADD.arguments[:-1], replace(ADD.arguments[-1], bytes=len(fields))))
+    case = load_cases(_text(cfg=f"cfg: {text}").encode(), "cases.yaml", [subject])[0]
+    assert case.structs["cfg"] == fields
 
 
 @pytest.mark.parametrize(
@@ -131,9 +130,9 @@ def test_structs_have_the_layout_of_c(text: str, fields: bytes) -> None:
         ({"n": "n: true"}, "true does not fit"),
         ({"n": 'n: "8"'}, "scalars.n must be"),
         ({"mode": "mode: 256"}, "uint8 goes from 0 to 255"),
-        ({"far": "far: 40000"}, "int16 goes from"),
+        ({"cfg": "cfg: [1, 2]"}, "'cfg' has 2 bytes here, and Cfg has 4"),
         ({"cfg": "cfg: [256]"}, "from 0 to 255"),
-        ({"cfg": "cfg: []"}, "a struct has at least one byte"),
+        ({"cfg": "cfg: []"}, "'cfg' has 0 bytes here, and Cfg has 4"),
         ({"cfg": "cfg: [{uint32: 1, int8: 2}]"}, "a field is one type with its value"),
         ({"cfg": "cfg: [{uint33: 1}]"}, "did you mean 'uint32'?"),
         ({"cfg": "cfg: [{uint8: 300}]"}, "uint8 goes from 0 to 255"),
@@ -170,12 +169,18 @@ def test_names_are_unique_identifiers() -> None:
 
 
 def test_the_entry_must_be_named_when_there_are_several() -> None:
-    source = "__global__ __vector__ void a(GM_ADDR x) {}\n__global__ __vector__ void b(GM_ADDR x) {}\n"
-    entries = resolve(read(source.encode(), "k.asc"), None).entries
+    a = Subject(name="a", kernel="a", arguments=(Argument(name="x", kind=TENSOR, roles=(Role.INPUT,)),))
     tensors = "tensors: {x: {shape: [1], dtype: int8}}"
     with pytest.raises(UsageError, match="does not say which entry it runs\n  allowed: a, b"):
-        load_cases(f"cases: [{{name: c, {tensors}}}]".encode(), "cases.yaml", entries)
-    assert load_cases(f"cases: [{{name: c, entry: b, {tensors}}}]".encode(), "cases.yaml", entries)[0].entry == "b"
+        load_cases(f"cases: [{{name: c, {tensors}}}]".encode(), "cases.yaml", [a, replace(a, name="b")])
+    text = f"cases: [{{name: c, entry: b, {tensors}}}]"
+    assert load_cases(text.encode(), "cases.yaml", [a, replace(a, name="b")])[0].entry == "b"
+
+
+def test_tensor_lists_are_not_run() -> None:
+    subject = Subject(name="a", kernel="a", arguments=(Argument(name="l", kind=ParameterKind.TENSOR_LIST),))
+    with pytest.raises(UsageError, match="only the wrapper of 'a' knows how its tensor list 'l' is laid out"):
+        load_cases(b"cases: [{name: c}]", "cases.yaml", [subject])
 
 
 def test_all_errors_come_at_once() -> None:
@@ -183,13 +188,10 @@ def test_all_errors_come_at_once() -> None:
     assert text.count("error: cases.yaml:2:") == 4
 
 
-def test_an_unknown_scalar_needs_an_encoding() -> None:
-    source = "__global__ __vector__ void k(GM_ADDR x, Far far) {}"
-    contract = load(b"entries: {k: {inputs: [x], outputs: [x], parameters: {far: scalar}}}", "c.yaml")
-    entries = resolve(read(source.encode(), "k.asc"), contract).entries
-    text = b"cases: [{name: c, tensors: {x: {shape: [1], dtype: int8}}, scalars: {far: 1}}]"
+def test_an_unknown_scalar() -> None:
+    subject = Subject(name="a", kernel="a", arguments=(Argument(name="far", c_type="Far", kind=SCALAR),))
     with pytest.raises(UsageError, match="how a Far is encoded is not known"):
-        load_cases(text, "cases.yaml", entries)
+        load_cases(b"cases: [{name: c, scalars: {far: 1}}]", "cases.yaml", [subject])
 
 
 @pytest.mark.parametrize(

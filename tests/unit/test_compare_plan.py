@@ -10,15 +10,24 @@ from skrules.compare.cases import Case, TensorCase, load_cases
 from skrules.compare.inputs import make_inputs, make_tensor
 from skrules.compare.numbers import COMPARABLE, numpy_dtype
 from skrules.compare.plan import outputs_of, read_output, write_plan
-from skrules.contract.check import resolve
-from skrules.contract.entry import Entry
-from skrules.contract.load import load
+from skrules.compare.subject import Argument, Subject
+from skrules.contract.model import ParameterKind, Role
 from skrules.errors import TestFailure
-from skrules.source import read
 
-SOURCE = "__global__ __vector__ void k(GM_ADDR x, GM_ADDR acc, GM_ADDR z, GM_ADDR w, GM_ADDR o, half a, Cfg c) {}"
-CONTRACT = """entries: {k: {inputs: [x, acc, o], outputs: [acc, z], workspaces: [w], pybind_return_tensor: z,
-  parameters: {o: {nullable: true}, c: host_struct}}}"""
+TENSOR = ParameterKind.TENSOR
+SUBJECT = Subject(
+    name="k",
+    kernel="k",
+    arguments=(
+        Argument(name="x", kind=TENSOR, roles=(Role.INPUT,)),
+        Argument(name="acc", kind=TENSOR, roles=(Role.INPUT, Role.OUTPUT)),
+        Argument(name="z", kind=TENSOR, roles=(Role.OUTPUT,)),
+        Argument(name="w", kind=TENSOR, roles=(Role.WORKSPACE,)),
+        Argument(name="o", kind=TENSOR, roles=(Role.INPUT,), nullable=True),
+        Argument(name="a", kind=ParameterKind.SCALAR, encoding="float16"),
+        Argument(name="c", kind=ParameterKind.HOST_STRUCT, bytes=4),
+    ),
+)
 CASES = """cases:
   - name: small
     block_dim: 3
@@ -36,18 +45,13 @@ CASES = """cases:
 PINNED = [377, 556, 990]
 
 
-@pytest.fixture(scope="module", name="entry")
-def _entry() -> Entry:
-    return resolve(read(SOURCE.encode(), "k.asc"), load(CONTRACT.encode(), "c.yaml")).entries[0]
-
-
 @pytest.fixture(name="case")
-def _case(entry: Entry) -> Case:
-    return load_cases(CASES.encode(), "cases.yaml", [entry])[0]
+def _case() -> Case:
+    return load_cases(CASES.encode(), "cases.yaml", [SUBJECT])[0]
 
 
-def test_the_plan(entry: Entry, case: Case, tmp_path: Path) -> None:
-    plan = write_plan(tmp_path, [case, replace(case, name="again", blocks=0)], {"k": entry})
+def test_the_plan(case: Case, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, [case, replace(case, name="again", blocks=0)], {"k": SUBJECT})
     assert plan.read_text().splitlines()[:10] == [
         "skrules-plan 1",
         "case small k 3",
@@ -67,11 +71,11 @@ def test_the_plan(entry: Entry, case: Case, tmp_path: Path) -> None:
     assert not (tmp_path / "inputs/small.z.bin").exists()
 
 
-def test_plans_are_the_same_every_time(entry: Entry, case: Case, tmp_path: Path) -> None:
+def test_plans_are_the_same_every_time(case: Case, tmp_path: Path) -> None:
     assert case.tensors["x"] is not None
     case = replace(case, tensors={**case.tensors, "x": replace(case.tensors["x"], fill="random", low=-1, high=1)})
     for folder in ("a", "b"):
-        write_plan(tmp_path / folder, [case], {"k": entry})
+        write_plan(tmp_path / folder, [case], {"k": SUBJECT})
     for path in (tmp_path / "a").rglob("*.*"):
         assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()
 
@@ -127,8 +131,8 @@ class TestInputs:
         assert set(make_inputs(case)) == {"x", "acc", "w"}
 
 
-def test_outputs_and_their_files(entry: Entry, case: Case, tmp_path: Path) -> None:
-    outputs = dict(outputs_of(case, entry))
+def test_outputs_and_their_files(case: Case, tmp_path: Path) -> None:
+    outputs = dict(outputs_of(case, SUBJECT))
     assert list(outputs) == ["acc", "z"]
     (tmp_path / "small.acc.plain").write_bytes(np.array([1, 2, 3], dtype="<i4").tobytes())
     assert read_output(tmp_path, case, "acc", outputs["acc"], "plain").tolist() == [1, 2, 3]
