@@ -119,7 +119,8 @@ def _with_launchers(text: bytes, launchers: str, path: str) -> bytes:
     """Append the launchers; a compiler's messages on them name the generated file and its line."""
     if not text.endswith(b"\n"):
         text += b"\n"
-    return text + f'#line {text.count(b"\n") + 2} "{path}"\n'.encode() + launchers.encode("latin-1")
+    next_line = text.count(b"\n") + 2
+    return text + f'#line {next_line} "{path}"\n{launchers}'.encode("latin-1")
 
 
 def _options(source: AdaptedSource) -> str:
