@@ -22,7 +22,7 @@ from skrules.toolchain.base import Commands, CompileCpp, CompileKernel, Link, pr
 from skrules.toolchain.fingerprint import digest_large
 
 # Set by the toolkit's set_env.sh; bisheng finds its own headers and libraries through them.
-_CANN_VARIABLES = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_OPP_PATH", "TOOLCHAIN_HOME", "LD_LIBRARY_PATH")
+_CANN_VARIABLES = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_OPP_PATH", "TOOLCHAIN_HOME")
 
 # What a program that captures and optimises a SuperKernel links: the libraries of the toolkit's own comparison project.
 PROGRAM_LIBRARIES = (
@@ -70,6 +70,7 @@ class BishengToolchain:
     def environment(self) -> Mapping[str, str]:
         return {
             **{name: self.environ[name] for name in _CANN_VARIABLES if name in self.environ},
+            **self._library_path(),
             "PATH": os.pathsep.join(dict.fromkeys([str(self.program.parent), "/usr/bin", "/bin"])),
             "LANG": "C",
             "LC_ALL": "C",
@@ -119,7 +120,7 @@ class BishengToolchain:
                 *("-o", request.output),
                 *request.inputs,
                 *prefixed("-L", request.library_dirs),
-                *((f"-L{self.toolkit.home / 'lib64'}",) if program and self.toolkit else ()),  # [F]
+                *((f"-L{self.toolkit.home / 'lib64'}",) if self.toolkit else ()),  # [F]
                 *prefixed("-l", request.libraries),
                 *(prefixed("-l", PROGRAM_LIBRARIES) if program else ()),
                 # The toolkit's libraries need the driver's, which a build machine does not have.
@@ -133,6 +134,16 @@ class BishengToolchain:
 
     def module_inputs(self, build_dir: str) -> tuple[str, ...]:  # noqa: ARG002
         return ()
+
+    def _library_path(self) -> dict[str, str]:
+        """Only the toolkit's own folders: what else the user has there must not rebuild everything when it changes."""
+        home = self.environ.get("ASCEND_HOME_PATH", "")
+        folders = [
+            path
+            for path in self.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
+            if path and home and Path(path).is_relative_to(home)
+        ]
+        return {"LD_LIBRARY_PATH": os.pathsep.join(folders)} if folders else {}
 
     def _toolkit_include(self) -> tuple[str, ...]:
         """Only plain C++ needs to be told: with `-x asc` bisheng knows its own headers. [U]: -I${INSTALL_DIR}/include"""

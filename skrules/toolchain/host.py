@@ -40,8 +40,12 @@ class HostToolchain:
 
     def __init__(self, *, environ: Mapping[str, str], why: str) -> None:
         self.why = why
-        self.compiler = cxx.find_compiler(environ)
         self.environ = environ
+
+    @functools.cached_property
+    def compiler(self) -> cxx.Compiler:
+        """Looked for at first use, so that a query or a help text needs no compiler."""
+        return cxx.find_compiler(self.environ)
 
     @property
     def summary(self) -> str:

@@ -43,7 +43,7 @@ def toolchain(cann, tmp_path):
         "PATH": "",
         "SKRULES_CACHE": str(tmp_path / "cache"),
         "SECRET": "1",
-        "LD_LIBRARY_PATH": "/x",
+        "LD_LIBRARY_PATH": f"{cann}/lib64",
     }
     return select("bisheng", environ, machine="x86_64")
 
@@ -135,7 +135,7 @@ def test_nothing_of_the_users_environment_but_cann(toolchain, cann):
     environment = toolchain.environment()
     assert environment == {
         "ASCEND_HOME_PATH": str(cann),
-        "LD_LIBRARY_PATH": "/x",
+        "LD_LIBRARY_PATH": f"{cann}/lib64",
         "PATH": f"{cann / 'bin'}:/usr/bin:/bin",
         "LANG": "C",
         "LC_ALL": "C",
