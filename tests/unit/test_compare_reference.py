@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skrules.compare.cases import Case, TensorCase
+from skrules.compare.inputs import make_inputs
+from skrules.compare.reference import Reference
+from skrules.compare.subject import Argument, Subject
+from skrules.contract.model import ParameterKind, Role
+from skrules.errors import Location, TestFailure
+
+TENSOR = ParameterKind.TENSOR
+ADD = Subject(
+    name="add_half",
+    kernel="ns::add<half>",
+    arguments=(
+        Argument(name="x", kind=TENSOR, roles=(Role.INPUT,)),
+        Argument(name="maybe", kind=TENSOR, roles=(Role.INPUT,), nullable=True),
+        Argument(name="acc", kind=TENSOR, roles=(Role.INPUT, Role.OUTPUT)),
+        Argument(name="z", kind=TENSOR, roles=(Role.OUTPUT,)),
+        Argument(name="n", kind=ParameterKind.SCALAR, encoding="int32"),
+        Argument(name="cfg", kind=ParameterKind.HOST_STRUCT, bytes=1),
+    ),
+)
+CASE = Case(
+    name="one",
+    entry="add_half",
+    tensors={
+        "x": TensorCase(shape=(3,), dtype="float32", fill="arange"),
+        "maybe": None,
+        "acc": TensorCase(shape=(3,), dtype="int32", fill="ones"),
+        "z": TensorCase(shape=(3,), dtype="int8", fill="sentinel"),
+    },
+    scalars={"n": 5},
+    structs={"cfg": b"\x09"},
+    at=Location(file="cases.yaml"),
+)
+SINGLE = Subject(name="k", kernel="k", arguments=(ADD.arguments[0], ADD.arguments[3]))
+SINGLE_CASE = Case(name="two", entry="k", tensors={k: CASE.tensors[k] for k in "xz"}, scalars={}, structs={}, at=CASE.at)
+
+
+def _expected(tmp_path: Path, text: str, subject: Subject = ADD, case: Case = CASE) -> dict[str, np.ndarray]:
+    path = tmp_path / "reference.py"
+    path.write_text(text, encoding="utf-8")
+    return Reference(path, "ops/add/reference.py").expected(case, subject, make_inputs(case))
+
+
+def _failure(tmp_path: Path, text: str, subject: Subject = ADD, case: Case = CASE) -> str:
+    with pytest.raises(TestFailure) as caught:
+        _expected(tmp_path, text, subject, case)
+    return str(caught.value)
+
+
+def test_arguments_come_by_name(tmp_path: Path) -> None:
+    text = """
+def add_half(n, acc, x, cfg, maybe, unit=2):
+    assert maybe is None and cfg == b"\\x09" and n == 5 and unit == 2
+    return {"z": x + n, "acc": acc * 3}
+"""
+    found = _expected(tmp_path, text)
+    assert found["z"].tolist() == [5, 6, 7] and found["acc"].tolist() == [3, 3, 3]
+
+
+def test_the_kernel_s_name_and_every_argument(tmp_path: Path) -> None:
+    text = "def add(**given):\n    return {'z': [len(given)] * 3, 'acc': given['acc']}\n"
+    assert _expected(tmp_path, text)["z"].tolist() == [5, 5, 5]
+
+
+def test_one_output_needs_no_mapping(tmp_path: Path) -> None:
+    found = _expected(tmp_path, "def k(x):\n    return x\n", SINGLE, SINGLE_CASE)
+    assert found["z"].tolist() == [0, 1, 2]
+
+
+def test_inputs_are_copies(tmp_path: Path) -> None:
+    text = "def k(x):\n    x += 1\n    return x\n"
+    inputs = make_inputs(SINGLE_CASE)
+    path = tmp_path / "reference.py"
+    path.write_text(text, encoding="utf-8")
+    Reference(path).expected(SINGLE_CASE, SINGLE, inputs)
+    assert inputs["x"].tolist() == [0, 1, 2]
+
+
+def test_nothing_stays_behind(tmp_path: Path) -> None:
+    before = set(sys.modules)
+    text = "from __future__ import annotations\nimport dataclasses\n@dataclasses.dataclass\nclass A:\n    x: int\n"
+    _expected(tmp_path, text + "def k(x):\n    return x\n", SINGLE, SINGLE_CASE)
+    assert not [name for name in set(sys.modules) - before if "reference" in name]
+    assert [path.name for path in tmp_path.iterdir()] == ["reference.py"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def k(x):\n    return x +\n", "ops/add/reference.py:2:15: the reference cannot be loaded: SyntaxError"),
+        ("import nothing_like_it\n", "ops/add/reference.py:1: the reference cannot be loaded: ModuleNotFoundError"),
+        ("import sys\nsys.exit(0)\n", "ops/add/reference.py:2: the reference cannot be loaded: SystemExit: 0"),
+        ("\ndef k(x):\n    y = 1\n    return x[9]\n", "ops/add/reference.py:4: the reference fails in case 'two': IndexError"),
+        (
+            "def k(x):\n    return f(x)\ndef f(x):\n    raise ValueError('no')\n",
+            "reference.py:4: the reference fails in case 'two': ValueError: no",
+        ),
+        ("def kk(x):\n    return x\n", "there is no function 'k' for the entry of that name\n  allowed: kk"),
+        (
+            "\ndef k(x, y):\n    return x\n",
+            "ops/add/reference.py:2: the reference k() asks for 'y', which is no input\n  allowed: x",
+        ),
+        ("def k(x, /):\n    return x\n", "takes 'x' by position"),
+        ("def k(x):\n    return {'q': x, 'z': x}\n", "returns the unknown 'q'"),
+        ("def k(x):\n    return {}\n", "returns no 'z'"),
+        ("def k(x):\n    return x[:2]\n", "the reference's 'z' has the shape [2], not [3]"),
+        ("def k(x):\n    return 1\n", "the reference's 'z' has the shape [], not [3]"),
+        ("def k(x):\n    return None\n", "the shape [], not [3]"),
+        ("def k(x):\n    return ['a', 'b', 'c']\n", "is an array of <U1"),
+        ("def k(x):\n    return [[1], [1, 2], []]\n", "the reference returns no array in case 'two'"),
+        ("def k(x):\n    return x + 0.5\n", "has fractions, and the output is int8"),
+        ("def k(x):\n    return x * float('nan')\n", "has fractions, and the output is int8"),
+        ("def k(x):\n    return x.astype(int) + 127\n", "goes beyond int8: 127 to 129"),
+    ],
+)
+def test_what_goes_wrong_names_the_place(tmp_path: Path, text: str, message: str) -> None:
+    assert message in _failure(tmp_path, text, SINGLE, SINGLE_CASE)
+
+
+def test_several_outputs_need_a_mapping(tmp_path: Path) -> None:
+    assert "must return a mapping with acc, z, not ndarray" in _failure(tmp_path, "def add(x):\n    return x\n")
+
+
+def test_files_of_other_bytes_are_no_crash(tmp_path: Path) -> None:
+    path = tmp_path / "reference.py"
+    for data in (b"\xff\xfe", b"a = 1\0"):
+        path.write_bytes(data)
+        with pytest.raises(TestFailure, match="cannot be loaded"):
+            Reference(path)
+    with pytest.raises(TestFailure, match="cannot be loaded: FileNotFoundError"):
+        Reference(tmp_path / "none.py")
