@@ -1,20 +1,20 @@
-"""Cases: what an operator is run on. Read strictly from `cases.yaml` and checked against what is compared."""
+"""Reads `cases.yaml` strictly, and checks it against the operator that is compared."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from skrules.compare import numbers
+from skrules.compare.case import Case, TensorCase, Tolerance
 from skrules.compare.case_keys import CASES
 from skrules.compare.subject import Argument, Subject
 from skrules.contract.document import read_document
 from skrules.contract.dtypes import DTYPES
 from skrules.contract.model import ParameterKind, Role
-from skrules.contract.schema import Problems, Read, read
-from skrules.errors import Location, did_you_mean
+from skrules.contract.reading import Problems, Read, read
+from skrules.errors import did_you_mean
 
 _MAX_TENSOR_BYTES = 1 << 31
 _MAX_RANK = 32
@@ -23,55 +23,6 @@ _SECTIONS: Mapping[ParameterKind, str] = {
     ParameterKind.SCALAR: "scalars",
     ParameterKind.HOST_STRUCT: "structs",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tolerance:
-    """A value is right within atol + rtol * |reference|."""
-
-    rtol: float = 0.0
-    atol: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TensorCase:
-    """One tensor of a case. `fill` is random, zeros, ones, arange, constant or sentinel (a byte that differs between the
-    two runs); `low` and `high` bound random values, `high` excluded."""
-
-    shape: tuple[int, ...]
-    dtype: str
-    fill: str = "random"
-    constant: float = 0
-    low: float = 0
-    high: float = 0
-
-    @property
-    def elements(self) -> int:
-        return math.prod(self.shape)
-
-    @property
-    def bytes(self) -> int:
-        return self.elements * DTYPES[self.dtype]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One run. `tensors` has None for a nullable tensor that is not given; `scalars` are values, `structs` bytes.
-
-    `blocks` 0: all cores. `tolerance` None: exact for whole numbers, `numbers.TOLERANCES` for others.
-    `partial`: the kernel need not write every element.
-    """
-
-    name: str
-    entry: str
-    blocks: int = 0
-    seed: int = 0
-    tolerance: Tolerance | None = None
-    partial: bool = False
-    tensors: Mapping[str, TensorCase | None]
-    scalars: Mapping[str, bool | int | float]
-    structs: Mapping[str, bytes]
-    at: Location
 
 
 def load_cases(data: bytes, path: str, entries: Sequence[Subject]) -> tuple[Case, ...]:

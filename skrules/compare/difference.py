@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skrules.compare import numbers
-from skrules.compare.cases import Tolerance
+from skrules.compare.case import Tolerance
 from skrules.compare.numbers import Array
 from skrules.compare.plan import PLAIN_SENTINEL, SK_SENTINEL
 

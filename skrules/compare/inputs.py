@@ -8,7 +8,7 @@ import json
 import numpy as np
 
 from skrules.compare import numbers
-from skrules.compare.cases import Case, TensorCase
+from skrules.compare.case import Case, TensorCase
 from skrules.compare.numbers import Array
 
 # The largest n such that 0 .. n are all exact in the dtype: 2 to the number of its significand bits.

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from skrules.compare import numbers
-from skrules.compare.cases import Case, TensorCase
+from skrules.compare.case import Case, TensorCase
 from skrules.compare.inputs import make_tensor
 from skrules.compare.numbers import Array
 from skrules.compare.subject import Argument, Subject

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from skrules.compare import numbers
-from skrules.compare.cases import Case
+from skrules.compare.case import Case
 from skrules.compare.numbers import Array
 from skrules.compare.plan import outputs_of
 from skrules.compare.subject import Subject

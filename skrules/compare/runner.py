@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from skrules.compare.cases import Case
+from skrules.compare.case import Case
 from skrules.compare.plan import write_plan
 from skrules.compare.program import ProgramRun, run_program
 from skrules.compare.reference import Reference

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from skrules.compare.cases import Case, TensorCase
+from skrules.compare.case import Case, TensorCase
 from skrules.compare.difference import (
     BitDifference,
     NumberDifference,

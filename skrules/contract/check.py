@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from skrules.contract.ctype import Definitions, Meaning, c_type, collect_definitions, explain, split_type
+from skrules.contract.ctype import NO_DEFINITIONS, Definitions, Meaning, c_type, collect_definitions, explain, split_type
 from skrules.contract.entry import Entry, Resolution
 from skrules.contract.match import KernelGroup, bind_arguments, group_kernels, match_entries, parse_target
 from skrules.contract.model import Contract, EntryContract, ParameterKind
@@ -42,7 +42,7 @@ def resolve_units(units: Sequence[SourceUnit], contract: Contract | None) -> tup
         findings[index] += problems
     matches = match_entries(groups, contract.entries if contract else ())
     resolved: list[list[Entry]] = [[] for _ in units]
-    definitions = [collect_definitions(unit) for unit in units]
+    definitions = [_definitions(unit) for unit in units]
     for place, (group, decisions) in enumerate(zip(groups, matches.of, strict=True)):
         index = next(i for i, unit in enumerate(units) if unit is group.unit)
         if not group.usable or (place in matches.doubtful and not decisions):
@@ -62,6 +62,12 @@ def resolve_units(units: Sequence[SourceUnit], contract: Contract | None) -> tup
         )
         for index, (entries, found) in enumerate(zip(resolved, findings, strict=True))
     )
+
+
+def _definitions(unit: SourceUnit) -> Definitions:
+    """Read the types a file defines, when one of its kernels has a parameter that needs them: most have none."""
+    types = {parameter.type for kernel in unit.kernels for parameter in kernel.parameters}
+    return collect_definitions(unit) if any(explain(text, NO_DEFINITIONS).kind is None for text in types) else NO_DEFINITIONS
 
 
 def _in_order(findings: Iterable[Finding]) -> list[Finding]:

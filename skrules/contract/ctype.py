@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from skrules.contract.dtypes import SCALAR_TYPES
 from skrules.contract.model import ParameterKind
@@ -43,6 +44,9 @@ class Definitions:
     enums: Mapping[str, str]
     structs: frozenset[str]
     aliases: Mapping[str, str]
+
+
+NO_DEFINITIONS = Definitions(enums=MappingProxyType({}), structs=frozenset(), aliases=MappingProxyType({}))
 
 
 def split_type(text: str) -> list[str]:

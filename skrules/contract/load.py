@@ -15,7 +15,7 @@ from skrules.contract.model import (
     RuntimeWrapper,
     SuperKernelDecision,
 )
-from skrules.contract.schema import Problems, Read, read
+from skrules.contract.reading import Problems, Read, read
 from skrules.errors import Location
 
 _ROLES = ("inputs", "outputs", "workspaces")

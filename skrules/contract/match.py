@@ -77,7 +77,7 @@ def group_kernels(unit: SourceUnit) -> tuple[list[KernelGroup], list[Finding]]:
                     severity=Severity.BLOCKER,
                     at=Location(file=unit.path, line=second.line, column=second.column),
                     message=f"kernel '{second.qualified_name}' is also defined in line {kernels[0].line}, {problem}",
-                    hint="give the kernels different names; callers and SK_BIND know them by name",
+                    hint="callers and SK_BIND know a kernel by its name: give the kernels different names or equal parameters",
                 )
             )
         elif len({kernel.type for kernel in kernels}) > 1:
@@ -103,7 +103,8 @@ def _contradiction(kernels: Sequence[Kernel]) -> str:
     if len(kernels) == 1:
         return ""
     if any(_signature(kernel) != _signature(kernels[0]) for kernel in kernels):
-        return "with other parameters"
+        branch = "in another #if branch, " if len({kernel.conditions for kernel in kernels}) == len(kernels) else ""
+        return f"{branch}with other parameters"
     # Equal signatures under different conditions can only be exclusive: the file would not compile otherwise.
     conditions = [kernel.conditions for kernel in kernels]
     return (

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from skrules.compare import numbers
-from skrules.compare.cases import Case, TensorCase, Tolerance, load_cases
+from skrules.compare.case import Case, TensorCase, Tolerance
+from skrules.compare.cases import load_cases
 from skrules.compare.subject import Argument, Subject
 from skrules.contract.model import ParameterKind, Role
 from skrules.errors import UsageError

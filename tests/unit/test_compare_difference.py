@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from skrules.compare.cases import Tolerance
+from skrules.compare.case import Tolerance
 from skrules.compare.difference import compare_bits, compare_numbers, default_tolerance, spell, unwritten_elements
 
 EXACT = Tolerance()

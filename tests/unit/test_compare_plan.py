@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skrules.compare.cases import Case, TensorCase, load_cases
+from skrules.compare.case import Case, TensorCase
+from skrules.compare.cases import load_cases
 from skrules.compare.inputs import make_inputs, make_tensor
 from skrules.compare.numbers import COMPARABLE, numpy_dtype
 from skrules.compare.plan import outputs_of, read_output, write_plan

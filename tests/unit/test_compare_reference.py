@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skrules.compare.cases import Case, TensorCase
+from skrules.compare.case import Case, TensorCase
 from skrules.compare.inputs import make_inputs
 from skrules.compare.reference import Reference
 from skrules.compare.subject import Argument, Subject

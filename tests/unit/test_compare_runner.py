@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skrules.compare.cases import Case, TensorCase
+from skrules.compare.case import Case, TensorCase
 from skrules.compare.runner import run_compare
 from skrules.compare.subject import Argument, Subject, describe_program, read_description
 from skrules.compare.verdict import NO_REFERENCE, Status, Verdict

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from skrules.contract.document import Node, read_document
+from skrules.contract.document import read_document
+from skrules.contract.tree import Node
 from skrules.errors import UsageError
 
 

@@ -7,7 +7,8 @@ import pytest
 from skrules.contract.keys import CONTRACT
 from skrules.contract.load import load
 from skrules.contract.model import ParameterDecision, ParameterKind, SuperKernelDecision
-from skrules.contract.schema import DocumentErrors, json_schema
+from skrules.contract.reading import DocumentErrors
+from skrules.contract.schema import json_schema
 from skrules.errors import UsageError
 
 
