@@ -5,12 +5,10 @@ What it makes cannot pass for a device binary: the objects hold no device code a
 
 from __future__ import annotations
 
-import concurrent.futures
 import functools
 import os
 import posixpath
 import shlex
-import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -19,16 +17,15 @@ from pathlib import Path
 from skrules import resources
 from skrules.arch import Arch
 from skrules.engine.action import Action
-from skrules.engine.files import write_if_changed
-from skrules.errors import BuildError
 from skrules.toolchain import cache, cxx
 from skrules.toolchain.arch_header import arch_include
 from skrules.toolchain.base import Commands, CompileCpp, CompileKernel, Link, prefixed
 from skrules.toolchain.fingerprint import digest_tree
 
 _LIBRARY = "libskrules_host.so"
-# Modules that decide what hostcc makes of a source.
-_DRIVER = (*(f"toolchain/{name}.py" for name in ("command_line", "cxx", "hostcc", "launch_*")), "source/*.py")
+# Modules that decide what hostcc makes of a source, and how it reads AscendC.
+_DRIVER = ("toolchain/command_line.py", "toolchain/cxx.py", "toolchain/hostcc.py")
+_LAUNCH_SYNTAX = ("toolchain/launch_*.py", "source/*.py")
 # The cache of precompiled headers and the compiler need these; nothing else of the user's environment matters.
 _PASSED_ON = ("HOME", "SKRULES_CACHE", "XDG_CACHE_HOME", "TMPDIR")
 
@@ -66,6 +63,7 @@ class HostToolchain:
             "headers": digest_tree(resources.toolchains() / "host" / "include"),
             "archs": archs,
             "driver": digest_tree(resources.package(), _DRIVER),
+            "launch syntax": digest_tree(resources.package(), _LAUNCH_SYNTAX),
         }
 
     def environment(self) -> Mapping[str, str]:
@@ -135,62 +133,28 @@ class HostToolchain:
         )
 
     def support(self, archs: tuple[Arch, ...], build_dir: str) -> tuple[Action, ...]:  # noqa: ARG002 - one library serves all archs
-        runtime = digest_tree(resources.toolchains() / "host" / "runtime")
-        key = {**self.key(), "runtime": runtime}
-        library = self.module_inputs(build_dir)[0]
+        # With hostcc comes all that reads AscendC, which nobody else needs to start.
+        from skrules.toolchain.host_runtime import make_runtime, runtime_digest
+
+        (library,) = self.module_inputs(build_dir)
+        # How launches are rewritten does not matter to plain C++.
+        key = {name: value for name, value in self.key().items() if name != "launch syntax"}
+        environment = self.environment()
         return (
             Action(
-                mnemonic="HostRuntime",
+                mnemonic="RUNTIME",
                 label="//toolchain:host",
                 what=_LIBRARY,
                 inputs=(),
                 outputs=(library,),
-                key=key,
-                run=functools.partial(
-                    self._make_runtime, library, cache.key_of(*(f"{name}={value}" for name, value in key.items()))
-                ),
-                environment=self.environment(),
+                key={**key, "runtime": runtime_digest()},
+                run=functools.partial(make_runtime, library, environment, key),
+                environment=environment,
             ),
         )
 
     def module_inputs(self, build_dir: str) -> tuple[str, ...]:
         return (f"{build_dir}/lib/{_LIBRARY}",)
-
-    def _make_runtime(self, output: str, key: str, workspace: Path) -> None:
-        """Bring the runtime library into the workspace; it is compiled once per machine and content."""
-        entry = cache.Cache(cache.root(self.environ)).cached("host-runtime", key, self._compile_runtime, keep=4)
-        target = workspace / output
-        if entry:
-            write_if_changed(target, (entry / _LIBRARY).read_bytes())
-        else:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=f".{_LIBRARY}.", dir=target.parent) as folder:
-                self._compile_runtime(Path(folder))
-                (Path(folder) / _LIBRARY).replace(target)
-        target.chmod(0o755)
-
-    def _compile_runtime(self, folder: Path) -> None:
-        from skrules.toolchain import hostcc
-
-        sources = sorted((resources.toolchains() / "host" / "runtime").glob("*.cpp"))
-        if not sources:
-            raise BuildError("the host toolchain has no runtime sources", hint="reinstall skrules")
-        driver = hostcc.Driver(self.environment())
-        objects = [str(folder / "objects" / f"{source.stem}.o") for source in sources]
-
-        def compile_one(source: Path, output: str) -> None:
-            driver.run(["-c", "-O2", "-fPIC", str(source), "-o", output])
-
-        try:
-            with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-                list(pool.map(compile_one, sources, objects))
-            driver.run(
-                ["-shared", *objects, f"-Wl,-soname,{_LIBRARY}", "-Wl,-z,defs", "-pthread", "-ldl", "-o", str(folder / _LIBRARY)]
-            )
-        except hostcc.CompilerFailed as error:
-            raise BuildError("the runtime of the host toolchain does not compile", hint="the messages above say where") from error
-        finally:
-            shutil.rmtree(folder / "objects", ignore_errors=True)
 
 
 def _hostcc() -> tuple[str, ...]:

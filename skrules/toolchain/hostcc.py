@@ -148,7 +148,11 @@ class Driver:
         )
 
         def make(into: Path) -> None:
-            made = ["-x", "c++-header", str(self.include / _KERNEL_HEADER), "-o", str(into / f"{_KERNEL_HEADER}.gch")]
+            # A header of its own, that leads to the real one: GCC may meet the name again where it cannot take the
+            # precompiled form, and the real one, not being the main file, is then known to have been read.
+            header = into / _KERNEL_HEADER
+            header.write_text(f'#include "{self.include / _KERNEL_HEADER}"\n')
+            made = ["-x", "c++-header", str(header), "-o", f"{header}.gch"]
             command = [*self.compiler.command, *_DEFAULTS, *flags, *self.headers(folder), *made]
             run = subprocess.run(command, env=self.environ, capture_output=True, check=False)
             if run.returncode:

@@ -108,7 +108,16 @@ def test_a_file_that_includes_something_else_first_gets_the_header_itself(tree, 
     assert hostcc.main([*COMPILE, "-H"]) == 0
     messages = capfd.readouterr().err
     assert f"! {tree}" not in messages
-    assert f". {tree}/toolchains/host/include/kernel_operator.h" in messages
+    assert f".. {tree}/toolchains/host/include/kernel_operator.h" in messages
+    assert link_and_call() == 2 * 2201
+
+
+@pytest.mark.usefixtures("tree")
+@pytest.mark.parametrize("first", ['#include "kernel_operator.h"\n', "int before;\n"])
+def test_the_kernel_header_may_come_again(first):
+    write(Path("src/scale.h"), '#include "kernel_operator.h"\n#include <kernel_operator.h>\n#define SCALE 2\n')
+    write(Path("src/k.asc"), first + KERNEL + '#include "kernel_operator.h"\n')
+    assert hostcc.main(COMPILE) == 0
     assert link_and_call() == 2 * 2201
 
 
@@ -382,7 +391,7 @@ def test_a_kernel_on_the_real_headers_through_the_command_line(tmp_path, monkeyp
         assert (done.returncode, done.stderr) == (0, "")
     assert read_depfile(Path("k.d").read_text()) == ("k.asc",)
     symbols = subprocess.run(["nm", "-C", "k.o"], capture_output=True, text=True, check=True).stdout
-    assert "negate(" in symbols
+    assert " T negate\n" in symbols
 
 
 REAL_KERNEL = """\

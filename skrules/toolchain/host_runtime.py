@@ -1,0 +1,89 @@
+"""The runtime library of the host toolchain: compiled once per machine and content, then copied into workspaces."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from skrules import resources
+from skrules.engine.files import write_if_changed
+from skrules.errors import BuildError
+from skrules.toolchain import cache
+from skrules.toolchain.fingerprint import digest_file, digest_tree
+from skrules.toolchain.hostcc import CompilerFailed, Driver
+
+LIBRARY = "libskrules_host.so"
+
+_COMPILING = ("-c", "-O2", "-fPIC")
+# -z defs: what the runtime declares and does not define is found here, not when an operator is loaded.
+_LINKING = ("-shared", f"-Wl,-soname,{LIBRARY}", "-Wl,-z,defs", "-pthread", "-ldl")
+_LIBRARIES_KEPT = 4
+_OBJECTS_KEPT = 200  # of 100 kB or less
+
+
+def runtime_digest() -> str:
+    """Return the digest of the runtime's own sources and headers."""
+    return digest_tree(_sources())
+
+
+def make_runtime(output: str, environment: Mapping[str, str], key: Mapping[str, str], workspace: Path) -> None:
+    """Put the runtime library at `output` of `workspace`.
+
+    `key` names all that the library depends on but `runtime_digest`. Raises BuildError when it does not compile.
+    """
+    making = _Making(environment, key)
+    entry = making.cache.cached(
+        "host-runtime", cache.key_of(making.identity, runtime_digest()), making.library, keep=_LIBRARIES_KEPT
+    )
+    target = workspace / output
+    if entry:
+        write_if_changed(target, (entry / LIBRARY).read_bytes())
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{LIBRARY}.", dir=target.parent) as folder:
+            making.library(Path(folder))
+            (Path(folder) / LIBRARY).replace(target)
+    target.chmod(0o755)
+
+
+def _sources() -> Path:
+    return resources.toolchains() / "host" / "runtime"
+
+
+class _Making:
+    def __init__(self, environment: Mapping[str, str], key: Mapping[str, str]) -> None:
+        self.driver = Driver(environment)
+        self.cache = cache.Cache(cache.root(environment))
+        self.identity = cache.key_of(*(f"{name}={value}" for name, value in sorted(key.items())))
+        self.headers = digest_tree(_sources(), ("**/*.h",))
+
+    def library(self, folder: Path) -> None:
+        """Make the library in `folder`: all sources side by side, then one link."""
+        sources = sorted(_sources().glob("*.cpp"))
+        if not sources:
+            raise BuildError("the host toolchain has no runtime sources", hint="reinstall skrules")
+        with tempfile.TemporaryDirectory() as scratch:
+            try:
+                with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+                    objects = list(pool.map(lambda source: self.object(source, Path(scratch)), sources))
+                self.driver.run([*map(str, objects), *_LINKING, "-o", str(folder / LIBRARY)])
+            except CompilerFailed as error:
+                raise BuildError(
+                    "the runtime of the host toolchain does not compile", hint="the messages above say where"
+                ) from error
+
+    def object(self, source: Path, scratch: Path) -> Path:
+        """Return the object of one source: a change in one of thirty files is a matter of seconds."""
+
+        def compile_into(folder: Path) -> None:
+            self.driver.run([*_COMPILING, str(source), "-o", str(folder / f"{source.stem}.o")])
+
+        key = cache.key_of(self.identity, self.headers, source.name, digest_file(source))
+        entry = self.cache.cached("host-objects", key, compile_into, keep=_OBJECTS_KEPT)
+        if entry is None:
+            entry = scratch
+            compile_into(entry)
+        return entry / f"{source.stem}.o"
