@@ -9,7 +9,7 @@ from skrules.adapt.bind import block_template
 from skrules.adapt.body import read_facts
 from skrules.adapt.current import binding_of, read_bindings
 from skrules.adapt.draft import AdaptedEntry, Draft, identity
-from skrules.adapt.names import legacy_edits, words_of
+from skrules.adapt.names import legacy_edits
 from skrules.adapt.splice import Fragment, include_fragment, splice
 from skrules.adapt.structure import finding
 from skrules.contract.entry import Entry, Resolution
@@ -67,7 +67,7 @@ def adapt(unit: SourceUnit, resolution: Resolution, headers: Sequence[SourceUnit
             fragments=renames,
         )
     facts = read_facts(unit, headers)
-    taken = set(words_of(unit))
+    taken = set(facts.words)
     template = block_template(unit.newline)
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in resolution.entries:
@@ -85,7 +85,7 @@ def adapt(unit: SourceUnit, resolution: Resolution, headers: Sequence[SourceUnit
     if blockers(findings):
         return AdaptedSource(unit=unit, entries=(), findings=tuple(findings), status=NEEDS_HUMAN)
     if bound:
-        include = include_fragment(unit, facts.scopes.code, tuple(bound))
+        include = include_fragment(unit, facts.scopes, tuple(bound))
         if include is not None:
             fragments.append(include)
     return AdaptedSource(
@@ -95,7 +95,7 @@ def adapt(unit: SourceUnit, resolution: Resolution, headers: Sequence[SourceUnit
 
 def _form_findings(unit: SourceUnit) -> list[Finding]:
     form = classify(unit)
-    if form.form not in (SkForm.PARTIAL, SkForm.UNKNOWN):
+    if form.form not in (SkForm.PARTIAL, SkForm.UNKNOWN) or (not unit.kernels and blockers(unit.findings)):
         return []
     at = Location(file=unit.path)
     if form.markers:

@@ -1,7 +1,7 @@
 """The block number in a kernel body: what must come from `sysArgs` in a super kernel.
 
 In a super kernel `GetBlockNum()` tells the blocks of the whole launch, not those of the kernel's own. Sources: asc-devkit,
-SuperKernel guide rule 4, and kernel_operator_sys_var_intf.h (`int64_t GetBlockNum()`).
+SuperKernel guide rule 4, kernel_operator_sys_var_intf.h and c_api/sys_var/sys_var.h (both are `int64_t`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from skrules.findings import Finding
 from skrules.source.model import Kernel, SourceUnit
 
 API = "GetBlockNum"
+C_API = "asc_get_block_num"  # the same in the C API, at global scope
+_SIMT = "Simt"  # namespace of the same for SIMT functions, which no body can call
 _RAW_CALLS = frozenset({"get_block_num"})
 RAW_WORDS = _RAW_CALLS | {"block_num", "block_idx"}
 _BEFORE_VALUES = frozenset({"return", "else", "case", "do", "goto"})
@@ -88,14 +90,14 @@ def block_num_use(
         if code.is_directive(index):
             if API in word and word.lstrip("# \t").startswith("define"):
                 report(index, f"a macro of the body takes the block number ({API})")
-        elif word == API and code.text(index - 1) not in (".", "->"):
+        elif word in (API, C_API) and code.text(index - 1) not in (".", "->"):
             first, known = _qualification(code, index, api)
-            if not known or (first == index and own_function):
-                report(index, f"'{API}' is not known to be AscendC::{API}, which must come from sysArgs in a super kernel")
+            if not known or (first == index and own_function and word == API):
+                report(index, f"'{word}' is not known to be AscendC::{API}, which must come from sysArgs in a super kernel")
             elif code.text(index + 1) != "(" or code.text(index + 2) != ")":
-                report(index, f"{API} is used other than as a plain call")
+                report(index, f"{word} is used other than as a plain call")
             elif (holder := _closed_scope(code, index)) is not None:
-                report(index, f"{API} is called in a {holder} of the body, which cannot reach sysArgs")
+                report(index, f"{word} is called in a {holder} of the body, which cannot reach sysArgs")
             else:
                 calls.append((first, index + 2))
         elif word in RAW_WORDS and word not in declared and is_raw(code, index):
@@ -117,8 +119,11 @@ def raw_finding(unit: SourceUnit, offset: int, kernel: str, word: str) -> Findin
 
 
 def is_api(code: Structure, index: int, api: Collection[str]) -> bool:
-    """Tell whether the name `GetBlockNum` at `index` may mean the API: no member, no other qualifier than AscendC."""
-    return code.text(index - 1) not in (".", "->") and _qualification(code, index, api)[1] and not is_declared(code, index, API)
+    """Tell whether the name at `index` may mean the API: no member, no declaration, no class of the author in front."""
+    word = code.text(index)
+    if word not in (API, C_API) or code.text(index - 1) in (".", "->") or is_declared(code, index, word):
+        return False
+    return _qualification(code, index, api)[1] or code.text(index - 2) == _SIMT
 
 
 def _qualification(code: Structure, index: int, api: Collection[str]) -> tuple[int, bool]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from skrules.adapt.blocknum import ACCEPT_HINT, API, api_names, block_num_use, raw_finding
 from skrules.adapt.edits import Edit, apply, line_start
 from skrules.adapt.helpers import BLOCK_NUM, DESTROY, PIPE, RAW, Chunk, reached, read_chunks
-from skrules.adapt.names import legacy_edits
+from skrules.adapt.names import legacy_edits, words_of
 from skrules.adapt.pipes import plan_pipes
 from skrules.adapt.scopes import FileScopes, read_scopes
 from skrules.adapt.structure import Structure, finding, structure, tokens_in
@@ -23,12 +23,17 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFacts:
-    """What the bodies of one file need to know of the rest of it and of its headers."""
+    """What the kernels of one file need to know of the rest of it and of its headers.
+
+    `words` are all identifiers of the file, `macro_words` those that stand in directives.
+    """
 
     unit: SourceUnit
     scopes: FileScopes
     api: frozenset[str]
     chunks: tuple[Chunk, ...]
+    words: frozenset[str]
+    macro_words: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +49,15 @@ class SkBody:
 def read_facts(unit: SourceUnit, headers: Sequence[SourceUnit]) -> FileFacts:
     """Read once what all kernels of a file share."""
     scopes = read_scopes(unit)
-    return FileFacts(unit=unit, scopes=scopes, api=api_names(scopes.code), chunks=read_chunks([unit, *headers]))
+    words, macro_words = words_of(unit)
+    return FileFacts(
+        unit=unit,
+        scopes=scopes,
+        api=api_names(scopes.code),
+        chunks=read_chunks([unit, *headers]),
+        words=words | macro_words,
+        macro_words=macro_words,
+    )
 
 
 def rewrite_body(

@@ -11,7 +11,7 @@ import jinja2
 from skrules.adapt.args import ArgsStruct, args_struct, check_parameters
 from skrules.adapt.bind import SPLIT_INDEX, Twin, bind_line, render, sk_type
 from skrules.adapt.body import FileFacts, SkBody, rewrite_body, task_types
-from skrules.adapt.names import camel, free_name, words_of
+from skrules.adapt.names import camel, free_name
 from skrules.adapt.scopes import has_overload
 from skrules.adapt.splice import Fragment, after_kernel, around
 from skrules.adapt.structure import finding, structure, tokens_in
@@ -67,7 +67,7 @@ class Draft:
         self.check_decisions()
         self.findings += check_parameters(unit, kernel)
         type_name = sk_type(kernel.type, self.entries[0].contract.sk)
-        leave, enter, obstacle = around(self.facts.scopes.code, kernel)
+        leave, enter, obstacle = around(self.facts.scopes, kernel)
         if obstacle:
             self.report(
                 "codegen.kernel-scope", obstacle, hint="move the kernel to namespace scope, outside of conditional scopes"
@@ -126,7 +126,7 @@ class Draft:
                 hint="add __vector__, __cube__, __mix__(c, v) or __aicore__",
             )
         types = task_types(structure(tokens_in(self.unit, kernel.body)))
-        if (kernel.type.core is CoreType.BARE and types) or (kernel.type.source == "task-macro" and len(types) > 1):
+        if kernel.type.core is CoreType.BARE and types:
             self.report(
                 "codegen.kernel-type-unresolved",
                 f"the task macros of the body do not give the kernel one type ({', '.join(sorted(types))})",
@@ -192,7 +192,7 @@ class Draft:
         end = self.kernel.span.end
         seen = {token.text for token in self.facts.scopes.code.tokens if token.start < end}
         for index, token in enumerate(self.facts.scopes.code.tokens):
-            if token.start >= end and token.text in words - seen and self.facts.scopes.outside[index]:
+            if token.start >= end and token.text in words - seen and self.facts.scopes.is_outside(index):
                 self.report(
                     "codegen.bind-target-declared-later",
                     f"'{token.text}' of the bind_target {entry.bind_target} is declared after the kernel",
@@ -214,7 +214,7 @@ class Draft:
 
     def free(self, wanted: str) -> str:
         name = free_name(wanted, self.taken)
-        if name != wanted and wanted in words_of(self.unit):
+        if name != wanted and wanted in self.facts.words:
             self.report(
                 "codegen.name-taken", f"the file has a '{wanted}' already; the generated one is {name}", severity=Severity.NOTE
             )
@@ -226,10 +226,7 @@ class Draft:
         spans = (self.kernel.body, self.kernel.parameter_span)
         words = {word for span in spans for word in _WORD.findall(self.unit.text[span.start : span.end])}
         words |= {parameter.name for parameter in self.kernel.template_parameters or ()}
-        for token in self.facts.scopes.code.tokens:
-            if token.text.startswith("#"):
-                words.update(_WORD.findall(token.text))
-        return words
+        return words | self.facts.macro_words
 
     def inner_name(self, wanted: str, inside: set[str]) -> str:
         name = free_name(wanted, inside)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from skrules.adapt.blocknum import API, RAW_WORDS, api_names, is_api, is_declared, is_raw
+from skrules.adapt.blocknum import API, C_API, RAW_WORDS, api_names, is_api, is_declared, is_raw
 from skrules.adapt.pipes import is_pipe_declaration
 from skrules.adapt.structure import Structure, structure
 from skrules.source.calls import Function, functions
@@ -142,7 +142,7 @@ class _Reader:
 
     def meaning(self, index: int) -> str:
         code, word = self.code, self.code.text(index)
-        if word == API and is_api(code, index, self.api):
+        if is_api(code, index, self.api):
             return BLOCK_NUM
         if word in RAW_WORDS and word not in self.declared and is_raw(code, index):
             return RAW
@@ -154,7 +154,9 @@ class _Reader:
     def macro(self, index: int) -> Chunk:
         """A macro is read as a bag of words: where it ends up decides what they mean."""
         name, *words = _WORD.findall(self.code.text(index))[1:] or [""]
-        kinds = {API: BLOCK_NUM, "TPipe": PIPE} | dict.fromkeys(RAW_WORDS, RAW) | dict.fromkeys(DESTROYERS, DESTROY)
+        kinds = (
+            {API: BLOCK_NUM, C_API: BLOCK_NUM, "TPipe": PIPE} | dict.fromkeys(RAW_WORDS, RAW) | dict.fromkeys(DESTROYERS, DESTROY)
+        )
         uses = tuple(self.use(kinds[word], index, word) for word in dict.fromkeys(words) if word in kinds)
         return Chunk(names=(name,), words=frozenset(words), uses=uses)
 

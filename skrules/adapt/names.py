@@ -17,15 +17,13 @@ def camel(name: str) -> str:
     return joined if joined[:1].isalpha() else f"K{joined}"
 
 
-def words_of(unit: SourceUnit) -> frozenset[str]:
-    """Return every identifier of the file, those in directives included: a macro of that name would rewrite ours."""
-    words: set[str] = set()
-    for token in unit.tokens:
-        if token.kind is TokenKind.IDENTIFIER:
-            words.add(token.text)
-        elif token.kind is TokenKind.DIRECTIVE:
-            words.update(_WORD.findall(token.text))
-    return frozenset(words)
+def words_of(unit: SourceUnit) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the identifiers of the code and those of the directives: a macro of our name would rewrite it."""
+    directives = [token.text for token in unit.tokens if token.kind is TokenKind.DIRECTIVE]
+    return (
+        frozenset(token.text for token in unit.tokens if token.kind is TokenKind.IDENTIFIER),
+        frozenset(word for text in directives for word in _WORD.findall(text)),
+    )
 
 
 def free_name(wanted: str, taken: Collection[str]) -> str:

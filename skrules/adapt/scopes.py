@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -24,56 +25,53 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileScopes:
-    """`outside[i]` tells whether token `i` of `code` stands at namespace scope, parameter lists included."""
+    """`open[i]` are the scopes around token `i` of `code`, outermost first. Of an `#if` group that is complete the last branch
+    counts."""
 
     code: Structure
-    outside: tuple[bool, ...]
+    open: tuple[tuple[Scope, ...], ...]
+
+    def at(self, offset: int) -> tuple[Scope, ...]:
+        """Return the scopes that are open in front of the token that begins at or after `offset`."""
+        index = bisect_left(self.code.tokens, offset, key=lambda token: token.start)
+        return self.open[index] if index < len(self.open) else ()
+
+    def branches(self, offset: int) -> tuple[Branch, ...]:
+        """Return the branches of `#if` groups around the token that begins at or after `offset`."""
+        index = bisect_left(self.code.tokens, offset, key=lambda token: token.start)
+        return self.code.branches[index] if index < len(self.open) else ()
+
+    def is_outside(self, index: int) -> bool:
+        """Tell whether token `index` stands at namespace scope, parameter lists included."""
+        return all(scope.kind != "other" for scope in self.open[index])
 
 
 def read_scopes(unit: SourceUnit) -> FileScopes:
-    """Walk the file once. What follows a brace that is never closed counts as inside of it."""
+    """Walk the file once."""
     code = structure(unit.tokens)
-    outside = [False] * len(code.tokens)
-    start = index = 0
-    while index < len(code.tokens):
-        outside[index] = True
-        word = code.text(index)
-        if word == "{" and _scope_kind(code, start, index) == "other":
-            if code.partner[index] < 0:
-                break
-            index = code.partner[index]
-            start = index + 1
-        elif word in (";", "{", "}") or code.is_directive(index):
-            start = index + 1
-        index += 1
-    return FileScopes(code=code, outside=tuple(outside))
-
-
-def scopes_at(code: Structure, offset: int) -> tuple[Scope, ...]:
-    """Return the scopes that are open at `offset`, outermost first. Of an `#if` group that is complete the last branch counts."""
-    found: list[Scope] = []
-    saved: list[list[Scope]] = []
+    found: tuple[Scope, ...] = ()
+    saved: list[tuple[Scope, ...]] = []
+    around: list[tuple[Scope, ...]] = []
     start = 0
-    for index, token in enumerate(code.tokens):
-        if token.start >= offset:
-            break
+    for index, text in enumerate(code.texts):
+        around.append(found)
         if code.is_directive(index):
             start = index + 1
-            name = directive_name(code.text(index))
+            name = directive_name(text)
             if name in IF_DIRECTIVES:
-                saved.append(list(found))
+                saved.append(found)
             elif name in BRANCH_DIRECTIVES and saved:
-                found = list(saved[-1])
+                found = saved[-1]
             elif name == "endif" and saved:
                 saved.pop()
-        elif token.text in ("{", "}", ";"):
-            if token.text == "{":
-                head = " ".join(code.text(at) for at in range(start, index)).replace(" :: ", "::")
-                found.append(Scope(kind=_scope_kind(code, start, index), head=head, branches=code.branches[index]))
-            elif token.text == "}" and found:
-                found.pop()
+        elif text in ("{", "}", ";"):
+            if text == "{":
+                head = " ".join(code.texts[start:index]).replace(" :: ", "::")
+                found = (*found, Scope(kind=_scope_kind(code, start, index), head=head, branches=code.branches[index]))
+            elif text == "}":
+                found = found[:-1]
             start = index + 1
-    return tuple(found)
+    return FileScopes(code=code, open=tuple(around))
 
 
 def namespaces_of(scopes: Iterable[Scope]) -> tuple[str, ...]:
@@ -87,12 +85,12 @@ def has_overload(scopes: FileScopes, kernel: Kernel, text: str) -> bool:
     code = scopes.code
     own = _parameter_text(text, kernel.parameter_span.start, kernel.parameter_span.end)
     for index, token in enumerate(code.tokens):
-        if not scopes.outside[index] or token.text != kernel.name or token.start == kernel.name_span.start:
+        if not scopes.is_outside(index) or token.text != kernel.name or token.start == kernel.name_span.start:
             continue
         if code.text(index + 1) != "(" or code.partner[index + 1] < 0:
             continue
         closing = code.tokens[code.partner[index + 1]]
-        if namespaces_of(scopes_at(code, token.start)) != kernel.namespaces:
+        if namespaces_of(scopes.open[index]) != kernel.namespaces:
             continue
         if _parameter_text(text, code.tokens[index + 1].start, closing.end) != own:
             return True

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from dataclasses import dataclass
 
-from skrules.adapt.scopes import Scope, namespaces_of, scopes_at
-from skrules.adapt.structure import Branch, Structure
+from skrules.adapt.scopes import FileScopes, Scope, namespaces_of
+from skrules.adapt.structure import Branch
 from skrules.source.model import Kernel, SourceUnit, Span, TokenKind
 from skrules.source.tokens import directive_name
 
@@ -35,12 +34,12 @@ def after_kernel(unit: SourceUnit, kernel: Kernel) -> int:
     return rest.end() if rest else kernel.span.end
 
 
-def around(code: Structure, kernel: Kernel) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+def around(file: FileScopes, kernel: Kernel) -> tuple[tuple[str, ...], tuple[str, ...], str]:
     """Return the lines that leave and enter `extern "C"` around the kernel's block, and why that cannot be done, or "".
 
     The block itself stands in the kernel's namespace.
     """
-    scopes = scopes_at(code, kernel.span.start)
+    scopes = file.at(kernel.span.start)
     if any(scope.kind == "other" for scope in scopes):
         return (), (), "the kernel is not at namespace scope"
     if not _agree(scopes, kernel):
@@ -49,7 +48,7 @@ def around(code: Structure, kernel: Kernel) -> tuple[tuple[str, ...], tuple[str,
     if first is None:
         return (), (), ""
     inner = scopes[first:]
-    here = _branches_at(code, kernel.span.start)
+    here = file.branches(kernel.span.start)
     for scope in inner:
         if any(branch not in here and not _is_always(branch.lines) for branch in scope.branches):
             return (), (), f"'{scope.head} {{' is opened under an #if that does not enclose the kernel"
@@ -59,12 +58,11 @@ def around(code: Structure, kernel: Kernel) -> tuple[tuple[str, ...], tuple[str,
     return tuple(leave), tuple(enter), ""
 
 
-def include_fragment(unit: SourceUnit, code: Structure, kernels: tuple[Kernel, ...]) -> Fragment | None:
+def include_fragment(unit: SourceUnit, file: FileScopes, kernels: tuple[Kernel, ...]) -> Fragment | None:
     """Return the include of the device API, None where the file has it in front of `kernels` under no condition of its own."""
     first = min(kernel.span.start for kernel in kernels)
-    common = set(_branches_at(code, kernels[0].span.start))
-    for kernel in kernels:
-        common &= set(_branches_at(code, kernel.span.start))
+    code = file.code
+    common = set[Branch].intersection(*(set(file.branches(kernel.span.start)) for kernel in kernels))
     place = -1
     for index, token in enumerate(code.tokens):
         if token.start >= first:
@@ -73,7 +71,7 @@ def include_fragment(unit: SourceUnit, code: Structure, kernels: tuple[Kernel, .
             continue
         if _HEADER.match(token.text):
             return None
-        if not scopes_at(code, token.start):
+        if not file.open[index]:
             place = token.end
     if place < 0:
         start = next(token.start for token in unit.tokens if token.kind not in (TokenKind.BLANK, TokenKind.COMMENT))
@@ -127,11 +125,6 @@ def splice(unit: SourceUnit, fragments: tuple[Fragment, ...], *, generated: str 
         mark(len(_LINE_END.findall(unit.text, 0, at)) + 1, unit.path)
     add(unit.text[at:])
     return "".join(pieces)
-
-
-def _branches_at(code: Structure, offset: int) -> tuple[Branch, ...]:
-    index = bisect_left(code.tokens, offset, key=lambda token: token.start)
-    return code.branches[index] if index < len(code.tokens) else ()
 
 
 def _is_always(lines: tuple[str, ...]) -> bool:

@@ -27,8 +27,26 @@ def field(parameters: str, template: str = "") -> tuple[str, str]:
 
 @pytest.mark.parametrize(
     "small",
-    "bool|char|int8_t|uint8_t|int16_t|uint16_t|short|half|bfloat16_t|std::int8_t|::std::uint16_t|unsigned char|signed char|"
-    "short int|int short unsigned|unsigned short|const bool|uint8_t const".split("|"),
+    [
+        "bool",
+        "char",
+        "int8_t",
+        "uint8_t",
+        "int16_t",
+        "uint16_t",
+        "short",
+        "half",
+        "bfloat16_t",
+        "std::int8_t",
+        "::std::uint16_t",
+        "unsigned char",
+        "signed char",
+        "short int",
+        "int short unsigned",
+        "unsigned short",
+        "const bool",
+        "uint8_t const",
+    ],
 )
 def test_small_values_are_aligned(small: str) -> None:
     declaration, _ = field(f"{small} p")
