@@ -11,10 +11,14 @@ from types import MappingProxyType
 from skrules.contract.tree import Builder, Node, Scalar, Text, read_number, shorten
 
 _JSON_TOKEN = re.compile(
-    r"""[ \t\r\n]*(?:(?P<mark>[{}\[\],:])|(?P<string>"(?:[^"\\\r\n]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*")"""
+    r"""[ \t\r\n]*(?:(?P<mark>[{}\[\],:])|(?P<string>"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*")"""
     r"""|(?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)(?![0-9A-Za-z_.+-])|(?P<word>true|false|null)\b|(?P<end>\Z))"""
 )
 _JSON_WORDS: Mapping[str, Scalar] = MappingProxyType({"true": True, "false": False, "null": None})
+
+_NAMES: Mapping[str, str] = MappingProxyType(
+    {"value": "a value", "key": "a key", "close": "a closing bracket", "end": "the end of the file"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +83,9 @@ def read_json(text: Text) -> Node:
 
 def _expect(text: Text, token: _JsonToken, what: str, expected: set[str]) -> None:
     if what not in expected:
-        names = " or ".join(
-            sorted({"close": "a closing bracket", "value": "a value", "key": "a key"}.get(e, f"'{e}'") for e in expected)
-        )
-        found = "the end of the file" if token.kind == "end" else f"'{shorten(token.text)}'"
-        text.fail(
-            f"not JSON: {names.replace(chr(39) + 'end' + chr(39), 'the end of the file')} expected, not {found}", token.offset
-        )
+        names = " or ".join(sorted(_NAMES.get(each, f"'{each}'") for each in expected))
+        found = _NAMES["end"] if token.kind == "end" else f"'{shorten(token.text)}'"
+        text.fail(f"not JSON: {names} expected, not {found}", token.offset)
 
 
 def _json_scalar(text: Text, token: _JsonToken) -> Scalar:
