@@ -19,8 +19,16 @@ class Label:
     name: str
 
     def __str__(self) -> str:
-        short = self.package.rpartition("/")[2] == self.name
-        return f"//{self.package}" if short else f"//{self.package}:{self.name}"
+        return f"//{self.package}" if self._is_short else f"//{self.package}:{self.name}"
+
+    @property
+    def path(self) -> str:
+        """A folder name for what belongs to this target alone, e.g. `ops/add_custom`."""
+        return self.package if self._is_short else f"{self.package}/{self.name}"
+
+    @property
+    def _is_short(self) -> bool:
+        return self.package.rpartition("/")[2] == self.name
 
 
 def is_name(text: str) -> bool:

@@ -101,7 +101,7 @@ def runtime_request(torch: TorchInfo, toolchain: Toolchain, build: str) -> Runti
     output = f"{build}/lib/{_OBJECT}"
     key = runtime_key(torch, toolchain.name, toolchain.key())
     action = Action(
-        mnemonic="BindingRuntime",
+        mnemonic="BINDING",
         label="//toolchain:binding",
         what=f"binding runtime for torch {torch.version}",
         inputs=(),

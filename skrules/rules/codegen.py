@@ -52,7 +52,7 @@ class OperatorText:
 
 def codegen(target: Target, context: Context) -> Generated:
     """Return the one codegen Action of an operator and the paths of what it writes."""
-    folder = f"{context.build}/gen/{target.label.package}/{target.label.name}"
+    folder = f"{context.build}/gen/{target.label.path}"
     sources = tuple(_place(source, target, folder) for source in target.strings("srcs"))
     descriptor = f"{folder}/descriptor.cpp"
     contract = target.file("contract")

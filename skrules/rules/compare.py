@@ -15,13 +15,13 @@ from pathlib import Path
 from skrules import resources
 from skrules.arch import Arch
 from skrules.compare.cases import load_cases
-from skrules.compare.program import describe_program
-from skrules.compare.report import detail, to_json
+from skrules.compare.report import detail, human_lines, to_json
 from skrules.compare.runner import run_compare
+from skrules.compare.subject import describe_program
 from skrules.compare.verdict import Status, Verdict
 from skrules.engine.action import Action
 from skrules.engine.files import write_atomically
-from skrules.errors import TestFailure, UsageError
+from skrules.errors import TestFailure
 from skrules.rules.context import Context
 from skrules.rules.declaration import Target
 from skrules.rules.operator import OperatorActions
@@ -74,7 +74,7 @@ def program_actions(archs: Sequence[str], context: Context) -> tuple[Action, ...
 
 def compare_actions(target: Target, arch: str, build: OperatorActions, context: Context) -> CompareActions:
     """Return the link of an operator's compare program and its run for one arch."""
-    folder = f"{context.build}/compare/{arch}/{target.label.package}/{target.label.name}"
+    folder = f"{context.build}/compare/{arch}/{target.label.path}"
     program = _link(target, context.archs.arch(arch), build, f"{folder}/compare", context)
     verdict, failed_verdict = f"{folder}/verdict.json", f"{folder}/verdict.failed.json"
     cases, reference = target.file("cases"), _reference_of(target, context.root)
@@ -161,12 +161,9 @@ def _runner(
     return run
 
 
-def failure(label: str, arch: str, verdict: Verdict, where: str) -> TestFailure | UsageError:
+def failure(label: str, arch: str, verdict: Verdict, where: str) -> TestFailure:
     """Return the error for a verdict that is not passed: what differs, case by case."""
-    messages = [*verdict.messages]
-    for case in verdict.cases:
-        messages += case.messages
-        if case.status not in (Status.PASSED, Status.FAILED):
-            messages += [f"{case.case or case.entry}: {case.status}", *case.notes]
-    lines = [line for message in messages for line in message.splitlines()]
-    return TestFailure(f"{label} {arch}: {verdict.status}", notes=lines, hint=f"all figures are in {where}")
+    _, *lines = human_lines(verdict)
+    return TestFailure(
+        f"{label} {arch}: {verdict.status}", notes=[line.strip() for line in lines], hint=f"all figures are in {where}"
+    )

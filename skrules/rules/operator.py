@@ -63,10 +63,10 @@ def runtime_actions(archs: Sequence[str], context: Context) -> tuple[Action, ...
 
 
 def _compile(target: Target, generated: Generated, arch: Arch, context: Context) -> list[Action]:
-    folder = f"{context.build}/obj/{arch.name}/{target.label.package}/{target.label.name}"
+    folder = f"{context.build}/obj/{arch.name}/{target.label.path}"
     actions = []
     for source in generated.sources:
-        stem = source.adapted.removeprefix(f"{context.build}/gen/{target.label.package}/{target.label.name}/").removesuffix(
+        stem = source.adapted.removeprefix(f"{context.build}/gen/{target.label.path}/").removesuffix(
             ".asc"
         )
         output, depfile = f"{folder}/{stem}.o", f"{folder}/{stem}.d"

@@ -25,11 +25,11 @@ from SCons.Script import (
 
 from skrules import resources
 from skrules.arch import load_archs
-from skrules.binding.detect import find_torch
 from skrules.errors import SkrulesError, UsageError
 from skrules.rules.context import make_context
 from skrules.rules.graph import Graph, make_graph
 from skrules.rules.request import VARIABLES, VERBS, Request, read_request
+from skrules.rules.torch import usable_torch
 from skrules.rules.workspace import load_workspace
 from skrules.scons.builders import Runner
 from skrules.scons.summary import summarise
@@ -59,7 +59,8 @@ class Workspace:
         workspace = load_workspace(root, packages, request.patterns)
         archs = load_archs(resources.toolchains() / "ascend.yaml")
         toolchain = select(request.toolchain, os.environ)
-        context = make_context(root=root, build=request.build, archs=archs, toolchain=toolchain, torch=find_torch())
+        torch, left_out = usable_torch(toolchain)
+        context = make_context(root=root, build=request.build, archs=archs, toolchain=toolchain, torch=torch)
         graph = make_graph(workspace, request, context)
 
         SetOption("num_jobs", os.cpu_count() or 1)
@@ -76,8 +77,8 @@ class Workspace:
         BUILD_TARGETS[:] = wanted
         if not GetOption("clean"):
             notes = [toolchain.summary, *graph.notes]
-            if context.torch is None:
-                notes.append("no PyTorch found: kernels are built and compared, Python modules are not; pip install torch")
+            if left_out:
+                notes.append(left_out)
             sys.stdout.write("".join(f"{note}\n" for note in notes))
             sys.stdout.flush()
             atexit.register(summarise, root=root, graph=graph, runner=runner, compare="compare" in request.verbs)

@@ -17,3 +17,4 @@
 #include "skrules_host/api/sync.h"
 #include "skrules_host/api/system.h"
 #include "skrules_host/api/vector.h"
+#include "skrules_host/sk.h"
