@@ -27,7 +27,7 @@ from skrules.errors import BuildError, SkrulesError, ToolchainError, UsageError
 from skrules.toolchain import cache, cxx
 from skrules.toolchain.arch_header import arch_include
 from skrules.toolchain.command_line import Invocation, codegen_options, include_folders, parse
-from skrules.toolchain.fingerprint import digest_tree
+from skrules.toolchain.fingerprint import digest_file, digest_tree
 from skrules.toolchain.launch_syntax import local_headers, rewrite_launches
 
 # First words of every compilation, so that options given by the user win.
@@ -143,9 +143,8 @@ class Driver:
         if self.compiler.kind != "gcc" or not (self.include / _KERNEL_HEADER).is_file():
             return []
         table = self.arch_table(folder)
-        key = cache.key_of(
-            self.compiler.identity, str(self.include), digest_tree(self.include), digest_tree(table), *_DEFAULTS, *flags
-        )
+        headers = (str(self.include), digest_tree(self.include), digest_tree(table))
+        key = cache.key_of(self.compiler.identity, digest_file(Path(__file__)), *headers, *_DEFAULTS, *flags)
 
         def make(into: Path) -> None:
             # A header of its own, that leads to the real one: GCC may meet the name again where it cannot take the
