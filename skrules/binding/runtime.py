@@ -26,6 +26,9 @@ _OBJECT = "skrules_binding.o"
 _CACHED = "binding-runtime"
 _KEPT = 4  # objects of half a megabyte: torch versions and toolchains in use
 
+# Parts of a toolchain's key that decide over kernels only: the runtime is plain C++ and includes no device header.
+_KERNELS_ONLY = frozenset({"headers", "archs", "launch syntax"})
+
 # No rpath: `import torch` has loaded these before a module is imported, wherever they lie.
 _TORCH_LIBRARIES = ("torch_python", "torch", "torch_cpu", "c10")
 _NPU_LIBRARIES = ("torch_npu", "ascendcl")
@@ -86,7 +89,7 @@ def runtime_key(torch: TorchInfo, toolchain: str, identity: Mapping[str, str]) -
         sources.update(f"{path.name}\0{len(data)}\0".encode() + data)
     flags = runtime_flags(torch, toolchain)
     return {
-        **identity,
+        **{part: value for part, value in identity.items() if part not in _KERNELS_ONLY},
         "runtime": sources.hexdigest(),
         "torch": torch.version,
         "torch_npu": torch.npu.version if torch.npu and toolchain == "bisheng" else "",

@@ -97,6 +97,11 @@ def test_the_key_holds_no_path_and_everything_else() -> None:
     assert key not in others and len({str(other) for other in others}) == len(others)
 
 
+def test_device_headers_do_not_matter_to_plain_cpp() -> None:
+    keys = [runtime_key(TORCH, "host", {"compiler": "g++ 12", "headers": digest}) for digest in ("a", "b")]
+    assert keys[0] == keys[1]
+
+
 def test_sources_are_all_that_the_runtime_includes_of_ours() -> None:
     sources = runtime_sources()
     names = {path.name for path in sources}
