@@ -258,12 +258,13 @@ aclFloat16 aclFloatToFloat16(float value) {
     const float magnitude = std::fabs(value);
     constexpr uint16_t kLargest = 0x7BFF;  // 65504
     if (!(magnitude < 65504.0F)) return static_cast<uint16_t>(sign | kLargest);
+    const bool subnormal = magnitude < 0x1p-14F;
     int exponent = 0;
-    std::frexp(magnitude, &exponent);                       // magnitude = f * 2^exponent, f in [0.5, 1)
-    const int unit = exponent < -13 ? -24 : exponent - 11;  // a half counts in steps of 2^unit
+    std::frexp(magnitude, &exponent);                  // magnitude = f * 2^exponent, f in [0.5, 1)
+    const int unit = subnormal ? -24 : exponent - 11;  // a half counts in steps of 2^unit
     const auto steps = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, -unit)));
     // Steps of a normal number are 1024..2048; adding them to the exponent field carries by itself.
-    const uint32_t half = exponent < -13 ? steps : static_cast<uint32_t>((exponent + 13) << 10) + steps;
+    const uint32_t half = subnormal ? steps : static_cast<uint32_t>((exponent + 13) << 10) + steps;
     return static_cast<uint16_t>(sign | (half > kLargest ? kLargest : half));
 }
 

@@ -185,8 +185,8 @@ aclError aclskOptimize(aclmdlRI handle, aclskOptions *given) {
     if (model->nodes.empty()) return refuse(ACL_ERROR_FAILURE, "aclskOptimize", "nothing was captured");
     OptimizeOptions options;
     if (const aclError code = readOptions(given, options); code != ACL_SUCCESS) return code;
-    optimizeModel(*model, options);
-    return ACL_SUCCESS;
+    const std::string error = optimizeModel(*model, options);
+    return error.empty() ? ACL_SUCCESS : refuse(ACL_ERROR_FAILURE, "aclskOptimize", "%s", error.c_str());
 }
 
 aclError aclskScopeBegin(const char *scopeName, aclrtStream stream) {

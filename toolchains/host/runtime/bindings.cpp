@@ -23,6 +23,15 @@ bool same(const TwinBinding &a, const TwinBinding &b) {
     return a.capabilities == b.capabilities && a.count == b.count && std::equal(a.twins, a.twins + a.count, b.twins);
 }
 
+std::string describeMismatch(const TwinBinding &binding) {
+    const LayoutMismatch &mismatch = binding.mismatch;
+    if (mismatch.field == 0) return "";
+    return std::string("SK_BIND(") + binding.text + "): field " + std::to_string(mismatch.field) +
+           " of the Args struct lies at offset " + std::to_string(mismatch.offset) +
+           ", the argument block of the kernel has parameter " + std::to_string(mismatch.field) + " at " +
+           std::to_string(mismatch.expected) + ": same order, alignas(4) on values smaller than 4 bytes";
+}
+
 }  // namespace
 
 void bindTwins(const TwinBinding &binding) {
@@ -48,6 +57,7 @@ BoundTwins findTwins(Function kernel) {
     if (found == bindings.byKernel.end()) return bound;
     const TwinBinding &first = found->second.front();
     bound.found = true;
+    bound.mismatch = describeMismatch(first);
     for (const TwinBinding &other : found->second) bound.conflict = bound.conflict || !same(first, other);
     // Slots that were not named repeat the first twin; two different twins alternate ("balance").
     for (int i = 0; i < kMaxSplits; ++i) bound.entries[i] = first.thunks[i < first.count ? i : 0];

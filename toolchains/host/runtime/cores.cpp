@@ -130,6 +130,7 @@ void equipCore(EmulatedCore &core, const ArchSpec &arch) {
     core.finished = core.failed = false;
     core.wait = Wait();
     core.task = nullptr;
+    core.reportedLeaks.clear();
     std::memset(core.flags, 0, sizeof(core.flags));
     std::memset(static_cast<void *>(core.flagClocks), 0, sizeof(core.flagClocks));
     std::memset(core.eventsTaken, 0, sizeof(core.eventsTaken));

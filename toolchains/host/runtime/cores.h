@@ -31,6 +31,7 @@ struct EmulatedCore : Core {
     bool live = false, finished = false, failed = false;
     Wait wait;
     const char *task = nullptr;  // sub-kernel of a super kernel that runs now
+    std::string reportedLeaks;   // what a sub-kernel was warned of
 
     uint8_t *owned[kMemories] = {};  // on-chip memory, big enough for every arch, kept from launch to launch
     const ArchSpec *equipped = nullptr;

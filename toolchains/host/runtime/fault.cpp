@@ -19,7 +19,9 @@ namespace skhost {
 
 namespace {
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
+// The timer has a signal of its own, so that nobody's alarm() is mistaken for it.
+int timeoutSignal() { return SIGRTMAX - 2; }
+const int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, timeoutSignal()};
 constexpr int kSignalCount = sizeof(kSignals) / sizeof(kSignals[0]);
 constexpr size_t kHandlerStack = 64 * 1024;
 
@@ -47,7 +49,7 @@ const char *signalText(int signal) {
         case SIGABRT:
             return "abort() or a failed assertion";
         default:
-            return "the kernel runs longer than SKRULES_HOST_TIMEOUT";
+            return "the launch takes longer than SKRULES_HOST_TIMEOUT allows (an endless loop?)";
     }
 }
 
@@ -74,7 +76,7 @@ int findTexts(dl_phdr_info *info, size_t, void *) {
 // A core that stops inside the C library may hold the lock of the heap. The copy routines hold none, and they are where
 // a bad pointer shows.
 bool mayStopAt(uintptr_t pc, int signal) {
-    if (signal == SIGALRM) return !g_libc.has(pc) && !g_self.has(pc);
+    if (signal == timeoutSignal()) return !g_libc.has(pc) && !g_self.has(pc);
     if (!g_libc.has(pc)) return true;
     constexpr uintptr_t kRoutineBytes = 4096;
     const uintptr_t routines[] = {
@@ -126,19 +128,19 @@ void passOn(int signal) {
     for (int i = 0; i < kSignalCount; ++i) {
         if (kSignals[i] == signal) sigaction(signal, &g_former[i], nullptr);
     }
-    if (signal == SIGABRT || signal == SIGALRM) raise(signal);
+    if (signal == SIGABRT) raise(signal);
 }
 
 void onFault(int signal, siginfo_t *info, void *context) {
     auto &interrupted = *static_cast<ucontext_t *>(context);
     EmulatedCore *core = runningCore();
     if (core == nullptr) {
-        if (signal != SIGALRM) passOn(signal);
+        if (signal != timeoutSignal()) passOn(signal);
         return;
     }
     const bool raised = signal == SIGABRT;  // abort() lets go of its lock before it raises
     if (!raised && !mayStopAt(programCounter(interrupted), signal)) {
-        if (signal == SIGALRM) return;  // the timer comes again
+        if (signal == timeoutSignal()) return;  // the timer comes again
         say("skrules-host: error: ");
         say(Scheduler::current()->plan().name);
         say(": ");
@@ -165,18 +167,18 @@ FaultGuard::FaultGuard() {
         struct sigaction action = {};
         action.sa_sigaction = onFault;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-        if (kSignals[i] != SIGALRM || timed) sigaction(kSignals[i], &action, &g_former[i]);
+        sigaction(kSignals[i], &action, &g_former[i]);
     }
     if (!timed) return;
     struct sigevent event = {};
     event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = SIGALRM;
+    event.sigev_signo = timeoutSignal();
 #ifndef sigev_notify_thread_id
     event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
 #else
     event.sigev_notify_thread_id = static_cast<pid_t>(syscall(SYS_gettid));
 #endif
-    timed_ = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
+    timed_ = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer_) == 0;
     if (!timed_) return;
     itimerspec when = {};
     when.it_value.tv_sec = static_cast<time_t>(options().timeout);
@@ -188,7 +190,7 @@ FaultGuard::FaultGuard() {
 FaultGuard::~FaultGuard() {
     if (timed_) timer_delete(timer_);
     for (int i = 0; i < kSignalCount; ++i) {
-        if (kSignals[i] != SIGALRM || options().timeout > 0) sigaction(kSignals[i], &g_former[i], nullptr);
+        sigaction(kSignals[i], &g_former[i], nullptr);
     }
     sigaltstack(&formerStack_, nullptr);
 }

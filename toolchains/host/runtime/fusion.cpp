@@ -61,12 +61,22 @@ void synchronize(const SuperKernel &kernel, SyncKind kind) {
 }
 
 // Core state outlives a sub-kernel: what it leaves behind, the next one finds.
-void warnOfInheritance(EmulatedCore &core, const std::string &before) {
+struct Inheritance {
+    std::string leaks;
+    bool atomic, counter;
+    explicit Inheritance(const EmulatedCore &core)
+        : leaks(describeLeaks(core)), atomic(core.atomicOp != 0), counter(core.counterMode) {}
+};
+
+void warnOfInheritance(EmulatedCore &core, const Inheritance &before) {
     const char *next = "; the next sub-kernel of the super kernel inherits it";
-    const std::string leaks = describeLeaks(core);
-    if (!leaks.empty() && leaks != before) warn("sub-kernel %s leaves %s%s", core.task, leaks.c_str(), next);
-    if (core.atomicOp != 0) warn("sub-kernel %s leaves atomic mode on%s", core.task, next);
-    if (core.counterMode) warn("sub-kernel %s leaves counter mask mode on%s", core.task, next);
+    const Inheritance after(core);
+    if (!after.leaks.empty() && after.leaks != before.leaks) {
+        warn("sub-kernel %s leaves %s%s", core.task, after.leaks.c_str(), next);
+        core.reportedLeaks = after.leaks;
+    }
+    if (after.atomic && !before.atomic) warn("sub-kernel %s leaves atomic mode on%s", core.task, next);
+    if (after.counter && !before.counter) warn("sub-kernel %s leaves counter mask mode on%s", core.task, next);
 }
 
 void runTask(const SuperKernel &kernel, const Task &task) {
@@ -75,12 +85,13 @@ void runTask(const SuperKernel &kernel, const Task &task) {
     sk::SkSystemArgs system = {};
     system.skBlockIdx = static_cast<uint16_t>(core.logicalIndex);
     system.skNumBlocks = static_cast<uint16_t>(task.numBlocks);
-    const std::string before = describeLeaks(core);
+    const Inheritance before(core);
     core.task = task.node->name.c_str();
     ++task.node->twinRuns;
     task.entries[core.coreId % static_cast<int>(kernel.entryCount)](task.node->arguments.data(), &system);
     warnOfInheritance(core, before);
-    std::fill(std::begin(core.eventsTaken), std::end(core.eventsTaken), uint8_t{0});  // software state of the TPipe that is gone
+    // The state of a TPipe is software: it does not outlive the sub-kernel.
+    std::fill(std::begin(core.eventsTaken), std::end(core.eventsTaken), uint8_t{0});
     core.pipe = nullptr;
     core.task = nullptr;
 }
@@ -193,8 +204,12 @@ bool together(const Node &a, const Node &b) { return a.arch == b.arch && a.scope
 
 }  // namespace
 
-void optimizeModel(Model &model, const OptimizeOptions &options) {
+std::string optimizeModel(Model &model, const OptimizeOptions &options) {
     const std::lock_guard<std::mutex> lock(model.busy);
+    for (const Node &node : model.nodes) {
+        if (!node.isKernel()) continue;
+        if (std::string mismatch = findTwins(node.function).mismatch; !mismatch.empty()) return mismatch;
+    }
     model.superKernels.clear();
     // Maximal runs within one scope. A run of a single node becomes a super kernel too: the public runtime has no lower
     // bound, and compare programs that capture just one kernel rely on it.
@@ -211,6 +226,7 @@ void optimizeModel(Model &model, const OptimizeOptions &options) {
         if (node.reason.empty()) run.push_back(&node);
     }
     flush();
+    return "";
 }
 
 std::string runSuperKernel(SuperKernel &kernel) {

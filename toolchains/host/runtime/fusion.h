@@ -33,7 +33,8 @@ struct OptimizeOptions {
     bool syncAll = false;          // aclskOptionType::DEBUG_SYNC_ALL
 };
 
-void optimizeModel(Model &model, const OptimizeOptions &options);
+// Returns the error, empty: none. Then the model runs as it did before.
+std::string optimizeModel(Model &model, const OptimizeOptions &options);
 std::string runSuperKernel(SuperKernel &kernel);  // the error, empty: none
 
 }  // namespace skhost

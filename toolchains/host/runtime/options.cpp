@@ -24,7 +24,7 @@ void readOptions() {
     g_raceTracking = isSet("SKRULES_HOST_RACE");
     g_options.strict = isSet("SKRULES_HOST_STRICT");
     const char *timeout = std::getenv("SKRULES_HOST_TIMEOUT");
-    g_options.timeout = timeout == nullptr ? 0 : std::atof(timeout);
+    g_options.timeout = timeout == nullptr || *timeout == '\0' ? Options().timeout : std::atof(timeout);
 }
 
 }  // namespace skhost

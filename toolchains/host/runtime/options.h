@@ -4,8 +4,8 @@
 namespace skhost {
 
 struct Options {
-    bool strict = false;  // SKRULES_HOST_STRICT=1: warnings are errors, on-chip memory is poisoned at every launch
-    double timeout = 0;   // SKRULES_HOST_TIMEOUT: seconds a launch may take; 0: any
+    bool strict = false;   // SKRULES_HOST_STRICT=1: warnings are errors, on-chip memory is poisoned at every launch
+    double timeout = 300;  // SKRULES_HOST_TIMEOUT: seconds of CPU time a launch may take; 0: any
 };
 
 const Options &options();

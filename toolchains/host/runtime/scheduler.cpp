@@ -228,7 +228,7 @@ void Scheduler::warnOfLeaks(CoreGroup &group) {
     for (EmulatedCore &core : group.cores) {
         if (!core.live || failed()) continue;
         const std::string leaks = describeLeaks(core);
-        if (leaks.empty()) continue;
+        if (leaks.empty() || leaks == core.reportedLeaks) continue;
         const std::string text = "the kernel ends and leaves " + leaks;
         g_core = &core;
         const std::string place = describeCore();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "skrules_host/launch.h"
+#include "skrules_host/sk_layout.h"
 
 namespace sk {
 
@@ -31,6 +32,13 @@ namespace skhost {
 constexpr int kMaxSplits = 4;
 using TwinThunk = void (*)(const void *arguments, sk::SkSystemArgs *system);
 
+// The first field of an Args struct that is not where the argument block has it; field 0: none.
+struct LayoutMismatch {
+    size_t field;     // counted from 1
+    size_t offset;    // in the struct
+    size_t expected;  // in the block
+};
+
 struct TwinBinding {
     const char *text;  // of the SK_BIND, for messages
     Function kernel;
@@ -38,6 +46,7 @@ struct TwinBinding {
     int count;  // twins that were named
     Function twins[kMaxSplits];
     TwinThunk thunks[kMaxSplits];
+    LayoutMismatch mismatch;
 };
 
 // Kernel modules come and go (dlopen, dlclose); their bindings with them.
@@ -47,7 +56,14 @@ void unbindTwins(const TwinBinding &binding);
 template <class F> struct KernelSignature;
 template <class... P> struct KernelSignature<void (*)(P...)> {
     static constexpr size_t bytes = argumentBytes<P...>();
-    static constexpr bool empty = sizeof...(P) == 0;
+    static constexpr size_t count = sizeof...(P);
+    static constexpr bool empty = count == 0;
+    static void offsets(size_t *at) {
+        size_t end = 0;
+        (void)at;
+        (void)end;
+        ((end = roundUp(end, slotAlign<P>()), *at++ = end, end += slotSize<P>()), ...);
+    }
 };
 template <class... P> struct KernelSignature<void (*)(P...) noexcept> : KernelSignature<void (*)(P...)> {};
 
@@ -103,6 +119,18 @@ template <auto Kernel, auto Twin> struct TwinCheck {
         "SK_BIND: the Args struct does not have the size of the kernel's argument block: one field for each parameter, in "
         "order, alignas(4) on values smaller than 4 bytes");
     static constexpr TwinThunk thunk = &Twins::template call<Twin>;
+    static LayoutMismatch compareLayouts() {
+        if constexpr (!without && hasFields<Args, Signature::count>()) {
+            alignas(Args) static unsigned char storage[sizeof(Args)];
+            size_t offset[Signature::count], expected[Signature::count];
+            fieldOffsets<Args, Signature::count>(*reinterpret_cast<const Args *>(storage), offset);
+            Signature::offsets(expected);
+            for (size_t i = 0; i < Signature::count; ++i) {
+                if (offset[i] != expected[i]) return {i + 1, offset[i], expected[i]};
+            }
+        }
+        return {0, 0, 0};
+    }
 };
 
 template <auto Kernel, uint64_t Capabilities, auto... Twins> struct TwinRegistrar {
@@ -115,7 +143,12 @@ template <auto Kernel, uint64_t Capabilities, auto... Twins> struct TwinRegistra
                   Capabilities,
                   sizeof...(Twins),
                   {reinterpret_cast<Function>(Twins)...},
-                  {TwinCheck<Kernel, Twins>::thunk...}} {
+                  {TwinCheck<Kernel, Twins>::thunk...},
+                  {0, 0, 0}} {
+        const LayoutMismatch mismatches[] = {TwinCheck<Kernel, Twins>::compareLayouts()...};
+        for (const LayoutMismatch &mismatch : mismatches) {
+            if (binding.mismatch.field == 0) binding.mismatch = mismatch;
+        }
         bindTwins(binding);
     }
     ~TwinRegistrar() { unbindTwins(binding); }
