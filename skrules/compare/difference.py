@@ -136,5 +136,5 @@ def _spell_bits(array: Array, index: tuple[int, ...]) -> str:
 
 
 def spell(value: Any) -> str:
-    """Write one value so that different values look different: `repr` of the number without its numpy type."""
-    return str(int(value)) if isinstance(value, np.integer | np.bool_) else repr(float(value))
+    """Write one numpy value as briefly as tells it from its neighbours in its own dtype."""
+    return str(int(value)) if isinstance(value, np.bool_) else str(value)

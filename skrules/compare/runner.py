@@ -59,7 +59,7 @@ def _load_reference(path: Path | None, name: str) -> tuple[Reference | None, str
     try:
         return Reference(path, name), ""
     except TestFailure as error:
-        return None, str(error)
+        return None, str(error).removeprefix("error: ")
 
 
 def _judge(

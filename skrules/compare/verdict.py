@@ -144,7 +144,7 @@ def judge(case: Case, entry: Subject, run: CaseRun, outputs: Path, reference: Re
         try:
             expected = reference.expected(case, entry, make_inputs(case))
         except TestFailure as error:
-            messages.append(f"{title}: {error}")
+            messages.append(f"{title}: {str(error).removeprefix('error: ')}")
     tensors = []
     for name, tensor in outputs_of(case, entry):
         try:

@@ -38,7 +38,7 @@ ONE = Case(
 )
 TWO = replace(ONE, name="two")
 # Stands in for the compare program: doubles x into z for each case, then does what `HOOK` says.
-PROGRAM = """#!{python}
+PROGRAM = """#!{python} -IS
 import json, os, pathlib, signal, subprocess, sys, time
 import array
 plan, out = map(pathlib.Path, sys.argv[1:])
@@ -180,7 +180,7 @@ def test_a_crash_names_case_and_signal(tmp_path: Path) -> None:
 
 def test_a_hang_is_killed_with_its_children(tmp_path: Path) -> None:
     hook = """
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    child = subprocess.Popen(["sleep", "60"])
     pathlib.Path(out.parent / "child").write_text(str(child.pid))
     time.sleep(60)
     """
