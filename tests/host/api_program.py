@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
-import pytest
-
-from skrules.engine.action import Action
-from skrules.toolchain import hostcc
-from skrules.toolchain.host import HostToolchain
 
 SOURCES = Path(__file__).parent / "api"
-needs_compiler = pytest.mark.skipif(not shutil.which("g++"), reason="no g++")
 
 
 class Options(ctypes.Structure):
@@ -34,17 +27,23 @@ class LaunchError(Exception):
     """The launch failed; the text is the runtime's."""
 
 
+class Runtime(Protocol):
+    """The fixture `host_runtime`."""
+
+    library: Path
+
+    def compiled(self, source: Path, *more: str): ...
+
+
 class Program:
     """One compiled source of tests/host/api for one arch."""
 
-    def __init__(self, source: str, arch: str, factory: pytest.TempPathFactory) -> None:
-        # One place a session: a process must not load two copies of the runtime library.
-        folder = factory.getbasetemp() / "api"
-        library = _runtime_library(folder)
-        output = folder / f"{Path(source).stem}_{arch}.so"
-        driver = hostcc.Driver(_toolchain().environment())
-        driver.run(["-shared", "-fPIC", "-O1", f"--npu-arch={arch}", str(SOURCES / source), str(library), "-o", str(output)])
-        ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+    def __init__(self, runtime: Runtime, source: str, arch: int) -> None:
+        output = runtime.library.parent / f"{Path(source).stem}_{arch}.so"
+        options = ("-shared", "-fPIC", "-O1", f"-D__NPU_ARCH__={arch}", str(runtime.library), "-o", str(output))
+        result = runtime.compiled(SOURCES / source, *options)
+        assert result.returncode == 0, result.stderr
+        ctypes.CDLL(str(runtime.library), mode=ctypes.RTLD_GLOBAL)
         self._library = ctypes.CDLL(str(output))
         self._library.lastError.restype = ctypes.c_char_p
 
@@ -59,14 +58,3 @@ class Program:
         assert error != -1, f"no kernel {kernel}"
         if error:
             raise LaunchError((self._library.lastError() or b"").decode())
-
-
-def _toolchain() -> HostToolchain:
-    return HostToolchain(environ=os.environ, why="tests")
-
-
-def _runtime_library(folder: Path) -> Path:
-    (action,) = _toolchain().support((), "build")
-    assert isinstance(action, Action) and callable(action.run)
-    action.run(folder)
-    return folder / action.outputs[0]

@@ -199,24 +199,25 @@ template <class S, class T> void moveAs(const FixpipeMove &move, const QuantRow 
                 const uint64_t to = move.rows
                                         ? (uint64_t{matrix} * move.dstMatrix + uint64_t{m} * move.dstStride + n0) * sizeof(T)
                                         : uint64_t{n0 / width} * move.dstStride + uint64_t{m} * width * sizeof(T);
+                const uint8_t *runs[2] = {};  // the 16 columns of a block of L0C lie side by side
+                for (uint32_t i = 0; i < columns; i += 16) {
+                    const uint64_t from = uint64_t{matrix} * move.srcMatrix * 256 +
+                                          (uint64_t{(n0 + i) / 16} * move.srcStride + m) * 16 + (n0 + i) % 16;
+                    runs[i / 16] = reach(move.src, from * sizeof(S), smaller(16u, columns - i) * sizeof(S),
+                                         {move.api, "src", PIPE_FIX, false, sizeof(S), in(Memory::L0C)});
+                }
                 uint8_t *target = static_cast<uint8_t *>(move.global) + to;
                 if (move.global)
                     checkGlobal(target, columns * sizeof(T), move.api, "dst");
                 else
-                    target = reach(move.local, to, columns * sizeof(T), {move.api, "dst", PIPE_FIX, true, 32, in(Memory::L1)});
+                    target = reach(move.local, to, columns * sizeof(T), {move.api, "dst", PIPE_FIX, true, 1, in(Memory::L1)});
                 for (uint32_t i = 0; i < columns; ++i) {
-                    const uint32_t n = n0 + i;
-                    const uint64_t from =
-                        uint64_t{matrix} * move.srcMatrix * 256 + (uint64_t{n / 16} * move.srcStride + m) * 16 + n % 16;
                     S value;
-                    std::memcpy(&value,
-                                reach(move.src, from * sizeof(S), sizeof(S),
-                                      {move.api, "src", PIPE_FIX, false, sizeof(S), in(Memory::L0C)}),
-                                sizeof(S));
+                    std::memcpy(&value, runs[i / 16] + i % 16 * sizeof(S), sizeof(S));
                     uint64_t word = move.scalar;
                     if (quant.factor == Factor::VECTOR)
                         std::memcpy(&word,
-                                    reach(*move.scales, uint64_t{n} * 8, 8,
+                                    reach(*move.scales, uint64_t{n0 + i} * 8, 8,
                                           {move.api, "cbufWorkspace", PIPE_FIX, false, 8, in(Memory::L1) | in(Memory::FB)}),
                                     8);
                     combine(target + i * sizeof(T), converted<S, T>(value, scaleOf(word), quant.factor, move.relu));
@@ -307,6 +308,7 @@ void fixpipe(const FixpipeMove &move) {
     }
     if (!move.dstStride) fail("%s: dstStride is 0", move.api);
     if (move.srcStride < move.m) fail("%s: srcStride %u is less than mSize %u", move.api, move.srcStride, move.m);
+    if (!move.global) reach(move.local, 0, 0, {move.api, "dst", PIPE_FIX, true, 32, in(Memory::L1)});
     withNumber(move.dstType, [&](auto zero) {
         using T = decltype(zero);
         if constexpr (sizeof(T) <= 4) {

@@ -22,6 +22,11 @@ struct Walked {
     }
 };
 
+int64_t elementCount(uint64_t count, const char *api) {
+    if (count > INT32_MAX) fail("%s: count %lld", api, static_cast<long long>(static_cast<int32_t>(count)));
+    return static_cast<int64_t>(count);
+}
+
 bool overlap(const Walked &a, uint64_t aBytes, const Walked &b, uint64_t bBytes) {
     return a.base < b.base + bBytes && b.base < a.base + aBytes;
 }
@@ -32,7 +37,7 @@ LaneSet selectLanes(const Lanes &lanes, uint32_t perRepeat, const char *api) {
     LaneSet set = {{0, 0, 0, 0}, -1};
     Core &core = self();
     if (lanes.form == Lanes::COUNT) {
-        set.total = static_cast<int64_t>(lanes.count);
+        set.total = elementCount(lanes.count, api);
         // The instruction sets the registers itself and leaves them at "all lanes".
         core.counterMode = false;
         core.mask[0] = core.mask[1] = ~0ull;
@@ -60,7 +65,7 @@ LaneSet selectLanes(const Lanes &lanes, uint32_t perRepeat, const char *api) {
     if (core.counterMode) {
         core.mask[0] = lanes.count;
         core.mask[1] = 0;
-        set.total = static_cast<int64_t>(lanes.count);
+        set.total = elementCount(lanes.count, api);
         return set;
     }
     if (lanes.count > perRepeat || lanes.count == 0)
@@ -89,8 +94,7 @@ void walkLanes(const VectorCall &call, const Lanes &lanes, RunFunction function,
     uint32_t repeats = lanes.repeats;
     uint32_t top = perRepeat;  // lanes beyond are never active
     if (set.total >= 0) {
-        if (set.total == 0 || set.total > INT32_MAX) {
-            if (set.total) fail("%s: count %lld", call.api, static_cast<long long>(static_cast<int32_t>(set.total)));
+        if (set.total == 0) {
             warn("%s: count 0", call.api);
             return;
         }
@@ -170,7 +174,6 @@ Extent extentOf(const Lanes &lanes, uint32_t elementBytes, const char *api) {
     const uint32_t perRepeat = kRepeatBits / 8 / elementBytes;
     Extent extent = {perRepeat, lanes.repeats, perRepeat, selectLanes(lanes, perRepeat, api)};
     const int64_t total = extent.set.total;
-    if (total > INT32_MAX) fail("%s: count %lld", api, static_cast<long long>(static_cast<int32_t>(total)));
     if (total == 0) warn("%s: count 0", api);
     if (total >= 0) {
         extent.repeats = static_cast<uint32_t>((total + perRepeat - 1) / perRepeat);
