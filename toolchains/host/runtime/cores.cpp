@@ -132,11 +132,12 @@ void equipCore(EmulatedCore &core, const ArchSpec &arch) {
     core.task = nullptr;
     core.reportedLeaks.clear();
     std::memset(core.flags, 0, sizeof(core.flags));
-    std::memset(static_cast<void *>(core.flagClocks), 0, sizeof(core.flagClocks));
     std::memset(core.eventsTaken, 0, sizeof(core.eventsTaken));
     std::memset(core.crossFlags, 0, sizeof(core.crossFlags));
     std::memset(core.arrivals, 0, sizeof(core.arrivals));
     std::memset(core.allocation, 0, sizeof(core.allocation));
+    if (!g_raceTracking) return;
+    std::memset(static_cast<void *>(core.flagClocks), 0, sizeof(core.flagClocks));
     core.race.reset();
 }
 

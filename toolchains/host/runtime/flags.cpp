@@ -23,7 +23,7 @@ void setFlag(int event, pipe_t from, int id, const char *name) {
     if (count > 0) warn("SetFlag<%s>(EVENT_ID%d) is set already, with no WaitFlag since", name, id);
     if (count < UINT8_MAX) ++count;
     core.flagNames[event] = name;
-    core.flagClocks[event][id] = recordPipe(from);
+    if (g_raceTracking) core.flagClocks[event][id] = recordPipe(from);
 }
 
 void waitFlag(int event, pipe_t to, int id, const char *name) {
@@ -34,7 +34,7 @@ void waitFlag(int event, pipe_t to, int id, const char *name) {
         fail("WaitFlag<%s>(EVENT_ID%d) with no earlier SetFlag: the %s pipe hangs on the device", name, id, pipeName(pipe));
     }
     --count;
-    joinPipe(to, core.flagClocks[event][id]);
+    if (g_raceTracking) joinPipe(to, core.flagClocks[event][id]);
 }
 
 int fetchEvent(int event) {

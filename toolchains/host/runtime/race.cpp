@@ -119,7 +119,7 @@ void joinPipe(pipe_t pipe, const PipeClock &clock) {
 
 void joinAllPipes() {
     EmulatedCore *core = runningCore();
-    if (core == nullptr) return;
+    if (core == nullptr || !g_raceTracking) return;
     PipeClock latest = {};
     for (const PipeClock &clock : core->race.clocks) advance(latest, clock);
     for (PipeClock &clock : core->race.clocks) clock = latest;
