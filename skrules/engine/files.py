@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import threading
 from pathlib import Path
 
 
@@ -24,20 +24,11 @@ def write_if_changed(path: Path, data: bytes) -> bool:
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace `path` by `data` in one step, making its folder when needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
+    # Not tempfile: its files are private, and results are as readable as any file the user makes.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        # mkstemp makes files private; results are as readable as any file the user makes.
-        temporary.chmod(0o666 & ~_umask())
+        temporary.write_bytes(data)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

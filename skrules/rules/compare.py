@@ -14,11 +14,6 @@ from pathlib import Path
 
 from skrules import resources
 from skrules.arch import Arch
-from skrules.compare.cases import load_cases
-from skrules.compare.report import detail, human_lines, to_json
-from skrules.compare.runner import run_compare
-from skrules.compare.subject import describe_program
-from skrules.compare.verdict import Status, Verdict
 from skrules.engine.action import Action
 from skrules.engine.files import write_atomically
 from skrules.errors import TestFailure
@@ -132,6 +127,13 @@ def _runner(
     label, cases_path = str(target.label), target.file("cases")
 
     def run(root: Path) -> None:
+        # Numpy costs more to import than a build in which nothing is to do.
+        from skrules.compare.cases import load_cases
+        from skrules.compare.report import detail, human_lines, to_json
+        from skrules.compare.runner import run_compare
+        from skrules.compare.subject import describe_program
+        from skrules.compare.verdict import Status
+
         passed, failed = (root / path for path in verdicts)
         for path in (passed, failed):
             path.unlink(missing_ok=True)
@@ -154,16 +156,10 @@ def _runner(
         text = json.dumps({**to_json(verdict), "summary": detail(verdict)}, indent=2, sort_keys=True) + "\n"
         write_atomically(passed if good else failed, text.encode())
         if not good:
-            raise failure(label, arch, verdict, str(Path(verdicts[1])))
+            _, *lines = human_lines(verdict)
+            notes = [line.strip() for line in lines]
+            raise TestFailure(f"{label} {arch}: {verdict.status}", notes=notes, hint=f"all figures are in {verdicts[1]}")
         # Inputs and outputs of every case are large, and of no use once they agree.
         shutil.rmtree(work, ignore_errors=True)
 
     return run
-
-
-def failure(label: str, arch: str, verdict: Verdict, where: str) -> TestFailure:
-    """Return the error for a verdict that is not passed: what differs, case by case."""
-    _, *lines = human_lines(verdict)
-    return TestFailure(
-        f"{label} {arch}: {verdict.status}", notes=[line.strip() for line in lines], hint=f"all figures are in {where}"
-    )

@@ -66,9 +66,7 @@ def _compile(target: Target, generated: Generated, arch: Arch, context: Context)
     folder = f"{context.build}/obj/{arch.name}/{target.label.path}"
     actions = []
     for source in generated.sources:
-        stem = source.adapted.removeprefix(f"{context.build}/gen/{target.label.path}/").removesuffix(
-            ".asc"
-        )
+        stem = source.adapted.removeprefix(f"{context.build}/gen/{target.label.path}/").removesuffix(".asc")
         output, depfile = f"{folder}/{stem}.o", f"{folder}/{stem}.d"
         request = CompileKernel(
             source=source.adapted,

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import SCons.Script
-import SCons.Script.Main
+import SCons.Errors
 
 
 def set_implicit(node: Any, found: Sequence[Any]) -> None:
@@ -26,11 +25,20 @@ def set_implicit(node: Any, found: Sequence[Any]) -> None:
     node._children_reset()
 
 
-def exit_status() -> int:
-    """Return the status SCons will exit with, as far as it is known now."""
-    return int(SCons.Script.Main.exit_status)
+class Failure(SCons.Errors.BuildError):  # type: ignore[misc]
+    """A failed action with the exit status of its family of errors.
 
+    `convert_to_BuildError` sets the status of every BuildError to 2; here that has no effect.
+    """
 
-def set_exit_status(status: int) -> None:
-    """Replace the status SCons exits with: with `-k` it is that of whichever target failed last."""
-    SCons.Script.Main.exit_status = status
+    def __init__(self, *, node: Any, message: str, status: int) -> None:
+        self._status = status
+        super().__init__(node=node, errstr=message, status=status, exitstatus=status)
+
+    @property
+    def exitstatus(self) -> int:
+        return self._status
+
+    @exitstatus.setter
+    def exitstatus(self, _value: int) -> None:
+        pass

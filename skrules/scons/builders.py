@@ -5,11 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import SCons.Errors
 from SCons.Script import Action as SConsAction
 from SCons.Script import Builder, Scanner
 
@@ -17,6 +15,9 @@ from skrules.engine.action import Action
 from skrules.engine.depfile import workspace_headers
 from skrules.errors import SkrulesError
 from skrules.scons import _private
+
+# Exit statuses of the families of errors, gravest first: a test result means little where a compiler is missing.
+_GRAVITY = (70, 4, 2, 5, 1, 3)
 
 
 class Runner:
@@ -27,6 +28,7 @@ class Runner:
         self.verbose = verbose
         self.executed: list[Action] = []
         self.failed: list[Action] = []
+        self._status = _GRAVITY[-1]
         self._lock = threading.Lock()
 
     def declare(self, environment: Any, action: Action) -> list[Any]:
@@ -99,10 +101,10 @@ class Runner:
     def _failure(self, action: Action, target: Any, status: int) -> Exception:
         with self._lock:
             self.failed.append(action)
+            # SCons exits with the status of what failed last; with -k that must be the gravest, whatever the order.
+            self._status = min(self._status, status, key=_GRAVITY.index)
         where = f"{action.label} {action.arch}".rstrip()
-        return SCons.Errors.BuildError(
-            node=target[0], errstr=f"{where}: {action.mnemonic} failed", status=status, exitstatus=status
-        )  # type: ignore[no-any-return]
+        return _private.Failure(node=target[0], message=f"{where}: {action.mnemonic} failed", status=self._status)
 
     def _scan(self, node: Any, env: Any, path: Any) -> list[Any]:  # noqa: ARG002
         action: Action = env["SKRULES_ACTION"]
@@ -124,6 +126,3 @@ class _CommandFailed(SkrulesError):
     def __init__(self, message: str, *, status: int) -> None:
         super().__init__(message)
         self.exit_code = 4 if status == 4 else 1
-
-
-Declare = Callable[[Action], list[Any]]

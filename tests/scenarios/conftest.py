@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.data import bisheng_stand_in
+
 HERE = Path(__file__).parent
 _ACTION = re.compile(r"^\[(\w+) +(\S*) *\] (.*)$")
 
@@ -31,6 +33,9 @@ class Run:
 
 class ScenarioWorkspace:
     """A workspace in a folder of its own, with a user cache of its own unless told otherwise."""
+
+    bisheng: Path  # the stand-in compiler, where there is one
+    generator: Path  # the copy of skrules that is used, where it is not the installed one
 
     def __init__(self, root: Path, environment: dict[str, str]) -> None:
         self.root = root
@@ -88,10 +93,8 @@ def bisheng_workspace(tmp_path, session_cache):
     root = tmp_path / "workspace"
     shutil.copytree(HERE / "workspace", root)
     tools = tmp_path / "tools"
-    tools.mkdir()
-    stand_in = tools / "bisheng"
-    stand_in.write_text(f"#!{sys.executable}\n" + (HERE.parent / "data" / "bisheng_stand_in.py").read_text())
-    stand_in.chmod(0o755)
-    environment = _environment(SKRULES_CACHE=str(session_cache), BISHENG_LOG=str(tmp_path / "bisheng.log"))
+    environment = _environment(SKRULES_CACHE=str(session_cache))
     environment["PATH"] = f"{tools}{os.pathsep}{environment['PATH']}"
-    return ScenarioWorkspace(root, environment)
+    copy = ScenarioWorkspace(root, environment)
+    copy.bisheng = bisheng_stand_in.install(tools)
+    return copy

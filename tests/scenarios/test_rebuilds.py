@@ -5,15 +5,14 @@ A stand-in `bisheng` keeps these quick; the graph is the same for every toolchai
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
-from pathlib import Path
 
 import pytest
 
 from skrules import resources
+from tests.data import bisheng_stand_in
 
 ARCHS = ("dav-2201", "dav-3510")
 
@@ -80,7 +79,11 @@ def test_a_shared_header_compiles_all_that_include_it(built):
 
 
 def test_a_header_that_is_no_longer_included_is_no_longer_a_dependency(built):
-    built.edit("ops/scale/scale.asc", '#include "../common/part.h"', "__aicore__ inline uint32_t PartOf(uint32_t, uint32_t, uint32_t, uint32_t);")
+    built.edit(
+        "ops/scale/scale.asc",
+        '#include "../common/part.h"',
+        "__aicore__ inline uint32_t PartOf(uint32_t, uint32_t, uint32_t, uint32_t);",
+    )
     assert built.scons().actions == sorted(adapt("scale") + compiles("scale"))
     built.edit("ops/common/part.h", "#pragma once", "#pragma once\n// edited")
     assert built.scons().actions == sorted(compiles("shift"))
@@ -140,8 +143,7 @@ def test_a_template_change_compiles_what_it_changes(own_skrules):
 
 
 def test_another_compiler_compiles_everything(built):
-    stand_in = Path(built.environment["PATH"].split(os.pathsep)[0]) / "bisheng"
-    stand_in.write_text(stand_in.read_text() + "\n# another version\n")
+    built.bisheng.write_text(built.bisheng.read_text() + "\n# another version\n")
     assert built.scons().actions == sorted(compiles("scale", "shift"))
 
 
@@ -152,8 +154,7 @@ def test_clean_removes_all_results(built):
 
 
 def test_the_documented_command_lines_reach_bisheng(built):
-    log = [json.loads(line) for line in Path(built.environment["BISHENG_LOG"]).read_text().splitlines()]
-    commands = [record["argv"] if isinstance(record, dict) else record for record in log]
+    commands = bisheng_stand_in.read_log(built.bisheng)
     compiled = [argv for argv in commands if "-c" in argv]
     assert len(compiled) == 4
     for argv in compiled:
