@@ -87,10 +87,7 @@ def block_num_use(
 
     for index in range(len(code.tokens)):
         word = code.text(index)
-        if code.is_directive(index):
-            if API in word and word.lstrip("# \t").startswith("define"):
-                report(index, f"a macro of the body takes the block number ({API})")
-        elif word in (API, C_API) and code.text(index - 1) not in (".", "->"):
+        if word in (API, C_API) and code.text(index - 1) not in (".", "->"):
             first, known = _qualification(code, index, api)
             if not known or (first == index and own_function and word == API):
                 report(index, f"'{word}' is not known to be AscendC::{API}, which must come from sysArgs in a super kernel")

@@ -162,7 +162,7 @@ class Draft:
 
     def binds(self) -> list[str]:
         kernel = self.kernel
-        overloaded = has_overload(self.facts.scopes, kernel, self.unit.text)
+        overloaded = has_overload(self.facts.scopes, kernel, self.unit)
         lines: dict[str, str] = {}
         result = []
         for entry in self.entries:

@@ -7,10 +7,12 @@ only where its class is reached too.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from skrules.adapt.blocknum import API, C_API, RAW_WORDS, api_names, is_api, is_declared, is_raw
+from skrules.adapt.flow import DESTROYERS
 from skrules.adapt.pipes import is_pipe_declaration
 from skrules.adapt.structure import Structure, structure
 from skrules.source.calls import Function, functions
@@ -21,7 +23,6 @@ BLOCK_NUM = "block number"
 RAW = "raw block variable"
 PIPE = "TPipe"
 DESTROY = "Destroy"
-DESTROYERS = frozenset({"Destroy", "DestroyWithoutPipeAll"})
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -76,7 +77,13 @@ def _chunks(unit: SourceUnit) -> Iterator[Chunk]:
         api=api_names(code),
         declared=frozenset(word for word in RAW_WORDS if any(is_declared(code, at, word) for at in range(len(code.tokens)))),
     )
-    kernels = [(kernel.span.start, kernel.span.end) for kernel in unit.kernels]
+    kernels = sorted(kernel.span for kernel in unit.kernels)
+    starts = [span.start for span in kernels]
+
+    def is_in_kernel(offset: int) -> bool:
+        place = bisect_right(starts, offset) - 1
+        return place >= 0 and offset < kernels[place].end
+
     waiting = sorted(functions(unit), key=lambda owner: owner.span, reverse=True)
     own: list[tuple[Function, str, list[int]]] = []
     outside: list[int] = []
@@ -89,13 +96,13 @@ def _chunks(unit: SourceUnit) -> Iterator[Chunk]:
             holder = around[-1][0].name if around and around[-1][0].is_class else ""
             around.append((owner, holder or _qualifier(code, owner, index), []))
             own.append(around[-1])
-        if not code.is_directive(index):
-            (around[-1][2] if around else outside).append(index)
-        elif directive_name(code.text(index)) == "define":
+        if directive_name(token.text) == "define":
             yield reader.macro(index)
+        elif not code.is_directive(index) and not is_in_kernel(token.start):
+            (around[-1][2] if around else outside).append(index)
     for owner, holder, indices in own:
         names = _names(owner, holder)
-        if names and not any(start <= owner.body.start < end for start, end in kernels):
+        if names and not is_in_kernel(owner.body.start):
             yield reader.chunk(names, indices)
     yield from reader.statements(outside)
 

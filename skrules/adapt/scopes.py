@@ -80,19 +80,23 @@ def namespaces_of(scopes: Iterable[Scope]) -> tuple[str, ...]:
     return tuple(piece for match in named for piece in ((match.group(1) or "").split("::") if match else ()))
 
 
-def has_overload(scopes: FileScopes, kernel: Kernel, text: str) -> bool:
-    """Tell whether the file declares another function of the kernel's name, so that the name alone means no single function."""
+def has_overload(scopes: FileScopes, kernel: Kernel, unit: SourceUnit) -> bool:
+    """Tell whether the file declares another function of the kernel's name, so that the name alone means no single function.
+
+    Kernels of one name are no overloads: they are twins in `#if` branches, or a template and its specialisations.
+    """
     code = scopes.code
-    own = _parameter_text(text, kernel.parameter_span.start, kernel.parameter_span.end)
+    kernels = {each.name_span.start for each in unit.kernels}
+    own = _parameter_text(unit.text, kernel.parameter_span.start, kernel.parameter_span.end)
     for index, token in enumerate(code.tokens):
-        if not scopes.is_outside(index) or token.text != kernel.name or token.start == kernel.name_span.start:
+        if not scopes.is_outside(index) or token.text != kernel.name or token.start in kernels:
             continue
         if code.text(index + 1) != "(" or code.partner[index + 1] < 0:
             continue
         closing = code.tokens[code.partner[index + 1]]
         if namespaces_of(scopes.open[index]) != kernel.namespaces:
             continue
-        if _parameter_text(text, code.tokens[index + 1].start, closing.end) != own:
+        if _parameter_text(unit.text, code.tokens[index + 1].start, closing.end) != own:
             return True
     return False
 

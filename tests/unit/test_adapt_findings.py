@@ -130,8 +130,7 @@ def test_block_num_in_a_macro_of_the_file_and_of_the_body() -> None:
     source = run("#define BLOCKS GetBlockNum()\n__global__ __vector__ void k(GM_ADDR x, int64_t n) { n = BLOCKS; }\n")
     blocked(source, "codegen.block-num-in-helper", "ops/k/k.asc:2:1")
     source = run("__global__ __vector__ void k(GM_ADDR x, int64_t n)\n{\n#define BLOCKS GetBlockNum()\n    n = BLOCKS;\n}\n")
-    assert source.status == "needs-human"
-    assert {str(finding.at) for finding in source.findings} == {"ops/k/k.asc:4:1"}
+    blocked(source, "codegen.block-num-in-helper", "ops/k/k.asc:4:1")
 
 
 @pytest.mark.parametrize(
@@ -163,6 +162,14 @@ def test_members_called_get_block_num_are_not_the_api() -> None:
     )
     assert source.status == "completed"
     assert b"sysArgs" not in source.text()
+
+
+def test_block_num_of_the_c_api_and_of_simt_functions() -> None:
+    source = run("__global__ __vector__ void k(GM_ADDR x, int64_t n) { n = asc_get_block_num(); }\n")
+    assert b"n = static_cast<int64_t>(sysArgs->skNumBlocks);" in source.text()
+    for spelling in ("asc_get_block_num()", "AscendC::Simt::GetBlockNum()", "Simt::GetBlockNum()"):
+        source = run(f"inline int f() {{ return {spelling}; }}\n__global__ __vector__ void k(GM_ADDR x, int n) {{ n = f(); }}\n")
+        assert only(source, "codegen.block-num-in-helper").severity is Severity.BLOCKER
 
 
 @pytest.mark.parametrize("word", ["get_block_num()", "block_num", "block_idx"])
