@@ -16,7 +16,7 @@ from skrules.contract.entry import Entry, Resolution
 from skrules.errors import Location
 from skrules.findings import Finding, Severity, blockers
 from skrules.source.form import SkForm, classify
-from skrules.source.model import Kernel, SourceUnit, Span
+from skrules.source.model import SourceUnit, Span
 
 COMPLETED = "completed"
 ALREADY_CURRENT = "already-current"
@@ -53,19 +53,28 @@ def adapt(unit: SourceUnit, resolution: Resolution, headers: Sequence[SourceUnit
     `headers` are the workspace headers that the file includes, read like sources: the block number and TPipes are looked for
     in them too. Nothing is guessed: what is not known for sure is a blocker with its place, and the file then needs a human.
     """
-    findings = [*unit.findings, *resolution.findings, *_form_findings(unit)]
+    renames, notes = _renames(unit)
+    unclear = _form_findings(unit)
+    findings = [*unit.findings, *resolution.findings, *unclear, *notes]
+    entries: tuple[AdaptedEntry, ...] = ()
+    fragments = renames
+    status = COMPLETED
+    if classify(unit).form is SkForm.CURRENT_SK_BIND:
+        entries = _current_entries(unit, resolution)
+        status = COMPLETED if renames else ALREADY_CURRENT
+    elif not unclear:
+        entries, made, problems = _bind_kernels(unit, resolution, headers)
+        findings += problems
+        fragments += made
     if blockers(findings):
         return AdaptedSource(unit=unit, entries=(), findings=tuple(findings), status=NEEDS_HUMAN)
-    renames, renamed = _renames(unit)
-    findings += renamed
-    if classify(unit).form is SkForm.CURRENT_SK_BIND:
-        return AdaptedSource(
-            unit=unit,
-            entries=_current_entries(unit, resolution),
-            findings=tuple(findings),
-            status=COMPLETED if renames else ALREADY_CURRENT,
-            fragments=renames,
-        )
+    return AdaptedSource(unit=unit, entries=entries, findings=tuple(findings), status=status, fragments=fragments)
+
+
+def _bind_kernels(
+    unit: SourceUnit, resolution: Resolution, headers: Sequence[SourceUnit]
+) -> tuple[tuple[AdaptedEntry, ...], tuple[Fragment, ...], list[Finding]]:
+    """Make the blocks of all kernels that have entries, and the include that they need."""
     facts = read_facts(unit, headers)
     taken = set(facts.words)
     template = block_template(unit.newline)
@@ -73,24 +82,17 @@ def adapt(unit: SourceUnit, resolution: Resolution, headers: Sequence[SourceUnit
     for entry in resolution.entries:
         groups.setdefault(identity(entry.kernel), []).append(entry)
     adapted: list[AdaptedEntry] = []
-    fragments = [*renames]
-    bound: list[Kernel] = []
-    for each, entries in groups.items():
-        twins = [kernel for kernel in unit.kernels if identity(kernel) == each]
+    fragments: list[Fragment] = []
+    findings: list[Finding] = []
+    for name, entries in groups.items():
         draft = Draft(facts, entries, taken, template)
-        bound += twins
+        twins = [kernel for kernel in unit.kernels if identity(kernel) == name]
         fragments += [block for kernel in twins if (block := draft.block(kernel)) is not None]
         findings += dict.fromkeys(draft.findings)
         adapted += draft.adapted[: len(entries)]
-    if blockers(findings):
-        return AdaptedSource(unit=unit, entries=(), findings=tuple(findings), status=NEEDS_HUMAN)
-    if bound:
-        include = include_fragment(unit, facts.scopes, tuple(bound))
-        if include is not None:
-            fragments.append(include)
-    return AdaptedSource(
-        unit=unit, entries=tuple(adapted), findings=tuple(findings), status=COMPLETED, fragments=tuple(fragments)
-    )
+    bound = tuple(kernel for kernel in unit.kernels if identity(kernel) in groups)
+    include = include_fragment(unit, facts.scopes, bound) if bound else None
+    return tuple(adapted), tuple([*fragments, include] if include else fragments), findings
 
 
 def _form_findings(unit: SourceUnit) -> list[Finding]:

@@ -72,8 +72,8 @@ class Draft:
             self.report(
                 "codegen.kernel-scope", obstacle, hint="move the kernel to namespace scope, outside of conditional scopes"
             )
-        if blockers(self.findings) or type_name is None:
-            return None
+        if kernel.macro:
+            return None  # what lies in a macro cannot be read as a body
         inside = self.inside_words()
         args_name, sys_args, split = (self.inner_name(name, inside) for name in ("args", "sysArgs", SPLIT_INDEX))
         arguments = [argument for entry in self.entries for argument in entry.template_arguments]
@@ -81,7 +81,7 @@ class Draft:
         self.findings += body.findings
         args = args_struct(kernel, self.struct_name, self.unused(body))
         binds = self.binds()
-        if blockers(self.findings):
+        if blockers(self.findings) or type_name is None:
             return None
         twin = Twin(
             kernel=kernel,

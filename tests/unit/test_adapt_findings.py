@@ -323,3 +323,6 @@ def test_all_findings_come_at_once() -> None:
     )
     rules = {finding.rule for finding in source.findings}
     assert {"codegen.local-static", "codegen.raw-block-variable", "codegen.kernel-type-missing"} <= rules
+    contract = "entries:\n  k: {outputs: [x]}\n  unknown: {outputs: [x]}\n"
+    rules = {finding.rule for finding in run("__global__ void k(GM_ADDR x, int n) { n = block_num; }\n", contract).findings}
+    assert {"codegen.raw-block-variable", "codegen.kernel-type-missing"} < rules
