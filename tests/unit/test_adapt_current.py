@@ -5,7 +5,7 @@ from __future__ import annotations
 from skrules.adapt import AdaptedSource, adapt
 from skrules.contract.check import resolve
 from skrules.contract.load import load
-from skrules.source.kernels import read
+from skrules.source import read
 
 BOUND = """#include "kernel_operator.h"
 

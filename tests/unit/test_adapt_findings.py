@@ -10,8 +10,9 @@ from skrules.adapt import AdaptedSource, adapt
 from skrules.contract.check import resolve
 from skrules.contract.entry import Resolution
 from skrules.contract.load import load
+from skrules.contract.model import SuperKernelDecision
 from skrules.findings import Finding, Severity
-from skrules.source.kernels import read
+from skrules.source import read
 from skrules.source.model import SourceUnit
 
 HEAD = '#include "kernel_operator.h"\n'
@@ -279,12 +280,18 @@ def test_decisions_of_one_kernel_must_agree() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "rule"), [("mask", 16, "codegen.sk-mask-invalid"), ("num_splits", 5, "codegen.sk-splits-invalid")]
+    ("decision", "rule"),
+    [
+        (SuperKernelDecision(mask=16), "codegen.sk-mask-invalid"),
+        (SuperKernelDecision(mask=-1), "codegen.sk-mask-invalid"),
+        (SuperKernelDecision(num_splits=0), "codegen.sk-splits-invalid"),
+        (SuperKernelDecision(num_splits=5), "codegen.sk-splits-invalid"),
+    ],
 )
-def test_mask_and_splits_are_checked_before_anything_is_made(field: str, value: int, rule: str) -> None:
+def test_mask_and_splits_are_checked_before_anything_is_made(decision: SuperKernelDecision, rule: str) -> None:
     unit = read(HEAD.encode() + b"__global__ __vector__ void k(GM_ADDR x) {}\n", "k.asc")
     entry = resolve(unit, load(ONE.encode(), "c.yaml")).entries[0]
-    decided = replace(entry, contract=replace(entry.contract, sk=replace(entry.contract.sk, **{field: value})))
+    decided = replace(entry, contract=replace(entry.contract, sk=decision))
     source = adapt(unit, Resolution(entries=(decided,), findings=()))
     assert only(source, rule).severity is Severity.BLOCKER
     assert source.status == "needs-human"
