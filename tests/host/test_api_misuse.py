@@ -50,6 +50,7 @@ OTHERS = {
     13: "Cast: round mode 7 is not emulated",
     14: "Add: count -5",
     15: "DataCopy(local->GM): src needs 2048 bytes at UB+32 but its buffer ends at UB+512",
+    16: "assertion failed: o.op < 16",
 }
 
 
@@ -88,6 +89,8 @@ def test_correct_uses(program, op):
         ("Sort32(x, x, 1);", "Sort32 is not emulated by the host toolchain"),
         ("SetDeqScale(static_cast<half>(1));", "SetDeqScale is not emulated by the host toolchain"),
         ("if (TILING_KEY_IS(1)) return;", "tilingKeyIsNotEmulatedByTheHostToolchain"),
+        ("} __simd_vf__ void f() {", "VectorRegisterFunctionsAreNotEmulatedByTheHostToolchain"),
+        ('} \n#include "lib/matmul_intf.h"\n void f() {', "the high-level Matmul is not emulated by the host toolchain"),
         ("Exp(bytes, bytes, 64);", "Exp does not support this element type on this arch"),
         ("Add(brains, brains, brains, 64);", "Add does not support this element type on this arch"),
     ],

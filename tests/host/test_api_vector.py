@@ -330,6 +330,10 @@ def test_sums_are_pairwise_trees(program, rng, name, dtype, lanes):
 
     program.run(f"reduce_{name}", x, z[:0], z, op=6, repeats=4, extra=size)
     assert np.array_equal(z[:32], [tree(row) for row in x[: 4 * lanes].reshape(32, -1)])
+    program.run(f"reduce_{name}", x, z[:0], z, op=11, repeats=4, extra=size)
+    assert np.array_equal(z[:4], [tree(row) for row in x[: 4 * lanes].reshape(4, lanes)])
+    program.run(f"reduce_{name}", x, z[:0], z, op=12, repeats=4, extra=size)
+    assert np.array_equal(z[:32], x[: 4 * lanes].reshape(32, -1).min(axis=1))
     program.run(f"reduce_{name}", x, z[:0], z, op=8, repeats=4, extra=size)
     assert np.array_equal(z[: 2 * lanes], x[: 4 * lanes : 2] + x[1 : 4 * lanes : 2])
 

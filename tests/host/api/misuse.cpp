@@ -78,6 +78,7 @@ void others(GM_ADDR a, GM_ADDR, GM_ADDR, GM_ADDR, Options o) {
     if (o.op == 13) Cast(t, t, RoundMode::CAST_HYBRID, 16);
     if (o.op == 14) Add(t, t, t, -5);
     if (o.op == 15) DataCopy(x, t[16], 1024);
+    if (o.op == 16) assert(o.op < 16);
 }
 
 // What must not be an error: addresses of the other core's memories, pools, tails, sync through events and nested pipes.

@@ -153,6 +153,8 @@ template <class T> void reduce(GM_ADDR a, GM_ADDR, GM_ADDR c, GM_ADDR, Options o
         uint64_t mask[2] = {o.mask[0], o.mask[1]};
         WholeReduceSum(z, x, mask, o.repeats, 1, 1, 8);
     }
+    if (o.op == 11) ReduceRepeat<ReduceType::SUM, T, T>(z, x, lanes, o.repeats, 1, 1, 8);
+    if (o.op == 12) ReduceDataBlock<ReduceType::MIN, T, T>(z, x, lanes, o.repeats, 1, 1, 8);
     store(c, z, o.extra);
 }
 

@@ -45,3 +45,14 @@
 
 #define KERNEL_TASK_TYPE(key, type)
 #define KERNEL_TASK_TYPE_DEFAULT(type)
+
+// Functions on vector registers (dav-3510) are a language of their own.
+#define __simd_vf__ VectorRegisterFunctionsAreNotEmulatedByTheHostToolchain
+#define __simd_callee__ VectorRegisterFunctionsAreNotEmulatedByTheHostToolchain
+
+// On the device a failed assertion traps. Later inclusions of <cassert> bring the host's own `assert` back.
+#define ascendc_assert(condition, ...) ((condition) ? (void)0 : ::skhost::fail("assertion failed: %s", #condition))
+#define ASCENDC_ASSERT(condition, ...) ascendc_assert(condition)
+#ifndef assert
+#define assert(...) ((__VA_ARGS__) ? (void)0 : ::skhost::fail("assertion failed: %s", #__VA_ARGS__))
+#endif

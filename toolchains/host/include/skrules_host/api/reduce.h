@@ -115,6 +115,37 @@ SKHOST_REDUCE(ReduceMax, MAX)
 SKHOST_REDUCE(ReduceMin, MIN)
 #undef SKHOST_REDUCE
 
+// The same reductions under their newer names. `T` and `U` are the types of dst and src.
+template <ReduceType type, class T, class U, bool isSetMask = true>
+inline void ReduceRepeat(const LocalTensor<T> &dst, const LocalTensor<U> &src, const int32_t mask, const int32_t repeatTime,
+                         const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride,
+                         ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {
+    static_assert(std::is_same_v<T, U>, "ReduceRepeat: only dst of the type of src is emulated");
+    if constexpr (type == ReduceType::SUM)
+        WholeReduceSum<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride);
+    else if constexpr (type == ReduceType::MAX)
+        WholeReduceMax<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride, order);
+    else
+        WholeReduceMin<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride, order);
+}
+template <ReduceType type, class T, class U, bool isSetMask = true>
+inline void ReduceDataBlock(const LocalTensor<T> &dst, const LocalTensor<U> &src, const int32_t mask, const int32_t repeatTime,
+                            const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride) {
+    static_assert(std::is_same_v<T, U>, "ReduceDataBlock: only dst of the type of src is emulated");
+    if constexpr (type == ReduceType::SUM)
+        BlockReduceSum<T, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride, srcRepStride);
+    else if constexpr (type == ReduceType::MAX)
+        BlockReduceMax<T, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride, srcRepStride);
+    else
+        BlockReduceMin<T, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride, srcRepStride);
+}
+template <ReduceType type, class T, class U, bool isSetMask = true>
+inline void ReducePairElem(const LocalTensor<T> &dst, const LocalTensor<U> &src, const int32_t mask, const int32_t repeatTime,
+                           const int32_t dstRepStride, const int32_t srcBlkStride, const int32_t srcRepStride) {
+    static_assert(std::is_same_v<T, U> && type == ReduceType::SUM, "ReducePairElem: only sums in the type of src are emulated");
+    PairReduceSum<T, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride, srcRepStride);
+}
+
 // The sum that the last ReduceSum or WholeReduceSum left in the accumulator.
 template <class T> inline T GetReduceRepeatSumSpr() { return static_cast<T>(skhost::self().accumulator); }
 template <class T> inline T GetAccVal() { return GetReduceRepeatSumSpr<T>(); }

@@ -47,6 +47,10 @@ inline void InitDetermineComputeWorkspace(GlobalTensor<int32_t> &, LocalTensor<i
 inline void WaitPreBlock(GlobalTensor<int32_t> &, LocalTensor<int32_t> &) { skhost::waitPreviousBlock(); }
 inline void NotifyNextBlock(GlobalTensor<int32_t> &, LocalTensor<int32_t> &) { skhost::notifyNextBlock(); }
 
+// Early start in a super kernel. The emulation never starts a task before the last one is over, which both allow.
+template <bool = false> inline void WaitPreTaskEnd() {}
+template <bool = false> inline void SetNextTaskStart() {}
+
 // The emulated cores have no data cache, so a dcci moves no data. It is where a core that spins on GM lets others run.
 template <class T, CacheLine line, DcciDst to = DcciDst::CACHELINE_ALL>
 inline void DataCacheCleanAndInvalid(const GlobalTensor<T> &) {

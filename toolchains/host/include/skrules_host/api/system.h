@@ -30,10 +30,21 @@ inline int64_t GetSubBlockNum() { return skhost::self().ratio; }
 inline int64_t GetTaskRatio() { return skhost::self().kind == skhost::CoreKind::AIV ? skhost::self().ratio : 1; }
 inline int64_t GetTaskRation() { return GetTaskRatio(); }
 inline uint32_t GetUBSizeInBytes() { return skhost::capacityOf(skhost::Memory::UB); }
+inline uint32_t GetRuntimeUBSize() { return GetUBSizeInBytes(); }
 inline int64_t GetSystemCycle() { return skhost::cycles(); }
 inline int64_t GetProgramCounter() { return 0; }
 constexpr uint32_t GetDataBlockSizeInBytes() { return ONE_BLK_SIZE; }
 inline void Trap() { skhost::trap(); }
+
+// Scalar access to GM around the data cache, which the emulated cores do not have.
+template <class T> inline void WriteGmByPassDCache(T *address, T value) {
+    skhost::checkGlobal(address, sizeof(T), "WriteGmByPassDCache", "address");
+    *address = value;
+}
+template <class T> inline T ReadGmByPassDCache(T *address) {
+    skhost::checkGlobal(address, sizeof(T), "ReadGmByPassDCache", "address");
+    return *address;
+}
 
 inline void SetMaskNorm() { skhost::self().counterMode = false; }
 inline void SetMaskCount() { skhost::self().counterMode = true; }

@@ -37,6 +37,9 @@ namespace AscendC {
 using ::bfloat16_t;
 using ::half;
 
+template <class A, class B> struct IsSameType : std::is_same<A, B> {};
+template <bool condition, class A, class B> using Conditional = std::conditional<condition, A, B>;
+
 // Two elements share a byte; the one with the even index has the low four bits.
 struct int4b_t {
     uint8_t pair;

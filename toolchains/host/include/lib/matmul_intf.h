@@ -1,0 +1,3 @@
+#pragma once
+
+#error "lib/matmul_intf.h: the high-level Matmul is not emulated by the host toolchain"
