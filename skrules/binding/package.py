@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from skrules.binding.templates import render
-from skrules.errors import UsageError
+
+# What must be imported before a module can be: their libraries are the ones it is linked with.
+_NEEDS = {"bisheng": ("torch", "torch_npu"), "host": ("torch",)}
 
 
 def module_name(operator: str, arch: str) -> str:
@@ -13,19 +13,9 @@ def module_name(operator: str, arch: str) -> str:
     return f"{operator}_{arch.replace('-', '_')}"
 
 
-def render_package_init(modules: Sequence[tuple[str, str]], *, toolchain: str) -> str:
-    """Return `__init__.py` for a package with the modules of `modules`, pairs of operator and arch.
+def render_package_init(toolchain: str) -> str:
+    """Return `__init__.py` of the package.
 
-    Importing the package loads nothing. `load(operator, arch)` imports one module, torch (and torch_npu for bisheng)
-    before it; it never picks an arch itself. Raises UsageError when two pairs would be one module: operator
-    `add_dav` for `x` and `add` for `dav-x`.
+    It lists no modules, so it is the same whichever operators a build was asked for; `load` finds those that are there.
     """
-    names: dict[str, tuple[str, str]] = {}
-    for operator, arch in modules:
-        name = module_name(operator, arch)
-        if name in names:
-            pairs = ", ".join(f"{known} for {of}" for known, of in (names[name], (operator, arch)))
-            raise UsageError(f"two modules would be named {name}: {pairs}", hint="rename one of the operators")
-        names[name] = (operator, arch)
-    needs = ("torch", "torch_npu") if toolchain == "bisheng" else ("torch",)
-    return render("package_init.py.j2", {"modules": sorted((pair, name) for name, pair in names.items()), "needs": needs})
+    return render("package_init.py.j2", {"needs": _NEEDS[toolchain]})

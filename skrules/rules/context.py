@@ -8,7 +8,7 @@ from pathlib import Path
 from skrules import resources
 from skrules.arch import ArchTable
 from skrules.binding.detect import TorchInfo
-from skrules.rules.provenance import digest_code, digest_tree
+from skrules.rules.provenance import digest_code, digest_files, digest_tree
 from skrules.toolchain.base import Toolchain
 
 # Rooms whose code decides what codegen writes, and what a comparison says.
@@ -44,5 +44,6 @@ def make_context(*, root: Path, build: str, archs: ArchTable, toolchain: Toolcha
         codegen_digest=digest_code(package, _CODEGEN) + shapes,
         compare_digest=digest_code(package, _COMPARE),
         compare_template_digest=digest_tree(templates / "compare", suffixes=(".asc", ".h")),
-        binding_header_digest=digest_tree(templates / "binding", suffixes=(".h",)),
+        # Not the headers of the binding runtime: they are in its own key, and kernels do not see them.
+        binding_header_digest=digest_files((templates / "binding").glob("skrules_*.h"), below=templates),
     )

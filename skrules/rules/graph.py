@@ -18,16 +18,12 @@ from skrules.rules.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorGraph:
-    """`archs` are those asked for and declared; `results` the outputs a plain build of the label makes."""
+    """The Actions of one operator. `archs` are those that were asked for and that it declares."""
 
     label: Label
     archs: tuple[str, ...]
     build: OperatorActions
     compare: tuple[CompareActions, ...]
-
-    @property
-    def results(self) -> tuple[str, ...]:
-        return self.build.modules or self.build.objects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from skrules import resources
 from skrules.arch import Arch
+from skrules.binding.package import module_name, render_package_init
 from skrules.binding.runtime import runtime_request
 from skrules.engine.action import Action
+from skrules.engine.files import write_if_changed
 from skrules.rules.codegen import Generated, codegen
 from skrules.rules.context import Context
 from skrules.rules.declaration import Target
@@ -25,15 +29,16 @@ class OperatorActions:
     actions: tuple[Action, ...]
     objects_of: dict[str, tuple[str, ...]]
     modules: tuple[str, ...]
+    package: str
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """What a plain build makes: importable modules, or kernel objects where there is no torch to bind to."""
+        return (*self.modules, self.package) if self.modules else self.objects
 
     @property
     def objects(self) -> tuple[str, ...]:
         return tuple(path for paths in self.objects_of.values() for path in paths)
-
-
-def module_name(operator: str, arch: Arch) -> str:
-    """Return the name of the extension module of one operator and arch: `add_custom_dav_2201`."""
-    return f"{operator}_{arch.name.replace('-', '_')}"
 
 
 def operator_actions(target: Target, archs: Sequence[str], context: Context) -> OperatorActions:
@@ -51,15 +56,39 @@ def operator_actions(target: Target, archs: Sequence[str], context: Context) -> 
             link = _link(target, generated, objects[name], arch, context)
             actions.append(link)
             modules.append(link.outputs[0])
-    return OperatorActions(generated=generated, actions=tuple(actions), objects_of=objects, modules=tuple(modules))
+    return OperatorActions(
+        generated=generated, actions=tuple(actions), objects_of=objects, modules=tuple(modules), package=_init(context)
+    )
 
 
 def runtime_actions(archs: Sequence[str], context: Context) -> tuple[Action, ...]:
-    """Return the Actions whose results all operators share: the toolchain's support and the binding runtime."""
+    """Return the Actions whose results all operators share: the toolchain's support, the binding runtime, the package."""
     support = context.toolchain.support(tuple(context.archs.arch(name) for name in archs), context.build)
     if context.torch is None:
         return support
-    return (*support, runtime_request(context.torch, context.toolchain, context.build).action)
+    return (*support, runtime_request(context.torch, context.toolchain, context.build).action, _package(context))
+
+
+def _init(context: Context) -> str:
+    return f"{context.build}/{PACKAGE}/__init__.py"
+
+
+def _package(context: Context) -> Action:
+    output = _init(context)
+    text = render_package_init(context.toolchain.name)
+
+    def run(root: Path) -> None:
+        write_if_changed(root / output, text.encode())
+
+    return Action(
+        mnemonic="PACKAGE",
+        label="//skrules:package",
+        what=PACKAGE,
+        inputs=(),
+        outputs=(output,),
+        key={"text": hashlib.sha256(text.encode()).hexdigest()},
+        run=run,
+    )
 
 
 def _compile(target: Target, generated: Generated, arch: Arch, context: Context) -> list[Action]:
@@ -99,7 +128,7 @@ def _link(target: Target, generated: Generated, objects: Sequence[str], arch: Ar
     assert context.torch is not None
     runtime = runtime_request(context.torch, context.toolchain, context.build)
     support = context.toolchain.module_inputs(context.build)
-    module = module_name(target.label.name, arch)
+    module = module_name(target.label.name, arch.name)
     output = f"{context.build}/{PACKAGE}/{module}.so"
     request = Link(
         kind="module",

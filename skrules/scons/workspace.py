@@ -98,7 +98,7 @@ def _wanted(request: Request, graph: Graph) -> list[str]:
         if without:
             raise UsageError(f"{', '.join(without)} has no cases to compare", hint="add cases='cases.yaml' to operator()")
         return [compare.verdict for operator in graph.operators for compare in operator.compare]
-    return [output for operator in graph.operators for output in operator.results]
+    return [output for operator in graph.operators for output in operator.build.results]
 
 
 def _help() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from skrules.source.code import Code, code_of, join, lines_of
@@ -192,27 +192,34 @@ def identifiers_in(unit: SourceUnit, *spans: Span) -> tuple[frozenset[str], ...]
     return tuple(found)
 
 
-def reachable(units: Iterable[SourceUnit], start: Iterable[str]) -> frozenset[str]:
-    """Return the identifiers that code can reach which uses the identifiers `start`.
+def uses(units: Iterable[SourceUnit]) -> dict[str, frozenset[str]]:
+    """Return for each function, class and macro of `units` the identifiers in its body.
 
-    A function, class or macro of `units` that is named brings in all identifiers of its body, and so on. This errs on the
-    side of too much: overloads, and members of one name, are not told apart.
+    Overloads, and members of one name, are not told apart: their identifiers are put together.
     """
-    bodies: dict[str, frozenset[str]] = {}
+    found: dict[str, frozenset[str]] = {}
     for unit in units:
         for name, macros in macros_of(unit.tokens).items():
             texts = (text for macro in macros for text in macro.code.texts)
-            bodies[name] = bodies.get(name, frozenset()) | frozenset(filter(str.isidentifier, texts))
-        found = functions(unit)
-        for function, names in zip(found, identifiers_in(unit, *(each.body for each in found)), strict=True):
-            bodies[function.name] = bodies.get(function.name, frozenset()) | names
+            found[name] = found.get(name, frozenset()).union(filter(str.isidentifier, texts))
+        bodies = functions(unit)
+        for function, names in zip(bodies, identifiers_in(unit, *(each.body for each in bodies)), strict=True):
+            found[function.name] = found.get(function.name, frozenset()) | names
+    return found
+
+
+def reachable(used: Mapping[str, frozenset[str]], start: Iterable[str]) -> frozenset[str]:
+    """Return the identifiers that code can reach which has the identifiers `start`, going through `used` (see `uses`).
+
+    This errs on the side of too much.
+    """
     reached: set[str] = set()
     waiting = list(start)
     while waiting:
         name = waiting.pop()
         if name not in reached:
             reached.add(name)
-            waiting += bodies.get(name, ())
+            waiting += used.get(name, ())
     return frozenset(reached)
 
 
@@ -222,20 +229,21 @@ def callers(unit: SourceUnit, name: str) -> tuple[Function, ...]:
     Errs on the side of too much, like `reachable`.
     """
     calls = find_calls(unit, Span(start=0, end=len(unit.text)), name)
+    places = [call.span.start for call in calls]
     found = functions(unit)
     used = identifiers_in(unit, *(function.body for function in found))
     calling = {
         place
         for place, function in enumerate(found)
-        if any(function.body.start <= call.span.start < function.body.end for call in calls)
+        if bisect_left(places, function.body.start) < bisect_left(places, function.body.end)
     }
     waiting = list(calling)
-    users: dict[str, list[int]] = {}
+    users: dict[str, set[int]] = {}
     for place, names in enumerate(used):
         for each in names:
-            users.setdefault(each, []).append(place)
+            users.setdefault(each, set()).add(place)
     while waiting:
-        new = set(users.get(found[waiting.pop()].name, ())) - calling
+        new = users.pop(found[waiting.pop()].name, set()) - calling
         calling |= new
         waiting += new
     return tuple(found[place] for place in sorted(calling))

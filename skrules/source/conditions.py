@@ -15,7 +15,7 @@ from skrules.source.tokens import ALWAYS, BRANCH_DIRECTIVES, IF_DIRECTIVES, NEVE
 
 # Texts are made for people: a group with hundreds of branches, or nested hundreds deep, is told in short.
 _MAX_BRANCHES = 8
-_MAX_DEPTH = 64
+_MAX_DEPTH = 32
 
 
 @dataclass(frozen=True, slots=True)

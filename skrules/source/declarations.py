@@ -248,7 +248,7 @@ def _requirement(code: Code, index: int) -> int:
 def _name_or_qualifier(code: Code, index: int, found: Declaration) -> int:
     """Take the name at `index` into `found` if a parameter list follows it, else a qualifier. Returns what comes after."""
     end = index + 1
-    while code.text(end) in ("::", "##") or code.text(end - 1) in ("::", "##"):
+    while end < len(code) and (code.texts[end] in ("::", "##") or code.texts[end - 1] in ("::", "##")):
         end += 1
     opening = end
     if code.text(end) == "<" and end in code.pairs and code.text(code.pairs[end] + 1) == "(":

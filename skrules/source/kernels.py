@@ -119,9 +119,10 @@ class _Reader:
             elif text in self.aliases and code.is_identifier(index):
                 first = len(self.kernels)
                 index = lower = self.read_at(code, conditions, index, lower, scope, macro)
-                block = innermost(scope, "extern-c", "extern-c++")
-                if len(self.kernels) > first and block is not None and block.kind == "extern-c":
-                    blocks[first] = block.start
+                if len(self.kernels) > first:
+                    block = innermost(scope, "extern-c", "extern-c++")
+                    if block is not None and block.kind == "extern-c":
+                        blocks[first] = block.start
                 continue
             elif index in conditions.groups:
                 group = conditions.groups[index]

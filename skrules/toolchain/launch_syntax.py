@@ -19,7 +19,7 @@ from skrules.errors import BuildError, ToolchainError
 from skrules.source.code import Code, Lines, code_of, lines_of
 from skrules.source.conditions import conditions_of
 from skrules.source.kernels import read
-from skrules.source.macros import Macro, arguments_at, read_macro
+from skrules.source.macros import Macro, arguments_at, macros_of, read_macro
 from skrules.source.model import CoreType
 from skrules.source.parameters import split
 from skrules.toolchain.launch_targets import KnownKernels, LaunchTarget
@@ -48,7 +48,13 @@ def rewrite_launches(data: bytes, path: str, arch: int, *, headers: Mapping[str,
         return head + data
     unit = read(data, path)
     known = KnownKernels((unit, *(read(text, name) for name, text in (headers or {}).items())))
-    rewriter = _Rewriter(text=unit.text, code=code_of(unit.tokens), lines=lines_of(unit.text, path), arch=arch, known=known)
+    code = code_of(unit.tokens)
+    macros = macros_of(unit.tokens)
+    uses: dict[str, list[int]] = {name: [] for name in macros}
+    for index, text in enumerate(code.texts):
+        if text in macros:
+            uses[text].append(index)
+    rewriter = _Rewriter(text=unit.text, code=code, lines=lines_of(unit.text, path), arch=arch, known=known, uses=uses)
     return head + rewriter.rewritten().encode("latin-1")
 
 
@@ -98,6 +104,7 @@ class _Rewriter:
     lines: Lines
     arch: int
     known: KnownKernels
+    uses: Mapping[str, Sequence[int]]  # of the file's macros, by name
 
     def rewritten(self) -> str:
         pieces: list[str] = []
@@ -172,8 +179,8 @@ class _Rewriter:
         """Return the kernels that a launch inside of a macro names, as its uses in this file tell, or all that it could."""
         parts, parameters = _name_parts(names), macro.parameters or ()
         made: set[str] = set()
-        for index, text in enumerate(self.code.texts):
-            ranges = arguments_at(self.code, index) if text == macro.name else None
+        for index in self.uses.get(macro.name, ()):
+            ranges = arguments_at(self.code, index)
             if ranges is not None and len(ranges) == len(parameters):
                 values = dict(zip(parameters, (_plain_name(self.code, *each) for each in ranges), strict=True))
                 made.add("".join(values.get(part, part) for part in parts))

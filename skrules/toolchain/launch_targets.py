@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from skrules.source.calls import identifiers_in, reachable
+from skrules.source.calls import identifiers_in, reachable, uses
 from skrules.source.kernels import Prototype, read_prototypes
-from skrules.source.model import CoreType, Kernel, KernelType, SourceUnit, TemplateParameter
+from skrules.source.model import CoreType, Kernel, KernelType, SourceUnit, Span, TemplateParameter
 
 # What tells the kinds of a bare `__aicore__` kernel apart: instructions of the cube core, and everything that only makes
 # sense where cube and vector cores work together. Source: CANN AscendC API reference, chapters Cube and Matmul.
@@ -39,14 +39,23 @@ class LaunchTarget:
 
 
 class KnownKernels:
-    """The kernels of a source and its headers."""
+    """The kernels of a source and its headers. What was found once is kept: telling a bare kernel's type is a walk."""
 
     def __init__(self, units: tuple[SourceUnit, ...]) -> None:
         self.units = units
+        self.uses: dict[str, frozenset[str]] | None = None
+        self.bodies: dict[str, dict[Span, frozenset[str]]] = {}
+        self.all: tuple[LaunchTarget, ...] | None = None
+        self.found: dict[str, tuple[LaunchTarget, ...]] = {}
         self.prototypes = tuple(prototype for unit in units for prototype in read_prototypes(unit))
 
     def find(self, name: str) -> tuple[LaunchTarget, ...]:
         """Return the kernels called `name`; definitions before declarations before what macros make."""
+        if name not in self.found:
+            self.found[name] = self._find(name)
+        return self.found[name]
+
+    def _find(self, name: str) -> tuple[LaunchTarget, ...]:
         kernels = [(unit, kernel) for unit in self.units for kernel in unit.kernels if kernel.name == name]
         if kernels:
             return tuple(self._of_kernel(unit, kernel) for unit, kernel in kernels)
@@ -61,13 +70,15 @@ class KnownKernels:
 
     def everything(self) -> tuple[LaunchTarget, ...]:
         """Return all kernels, for a launch whose kernel only the compiler knows."""
-        kernels = (self._of_kernel(unit, kernel) for unit in self.units for kernel in unit.kernels)
-        return (*kernels, *map(self._of_prototype, self.prototypes))
+        if self.all is None:
+            kernels = (self._of_kernel(unit, kernel) for unit in self.units for kernel in unit.kernels)
+            self.all = (*kernels, *map(self._of_prototype, self.prototypes))
+        return self.all
 
     def _of_kernel(self, unit: SourceUnit, kernel: Kernel) -> LaunchTarget:
         return LaunchTarget(
             name=kernel.name,
-            type=self._inferred(identifiers_in(unit, kernel.body)[0]) if kernel.type.core is CoreType.BARE else kernel.type,
+            type=self._inferred(self._used_by(unit, kernel)) if kernel.type.core is CoreType.BARE else kernel.type,
             parameters=-1 if kernel.signature_has_conditions else len(kernel.parameters),
             required=_required(kernel.template_parameters),
             scope=(unit.path, kernel.namespaces, kernel.conditions),
@@ -83,9 +94,17 @@ class KnownKernels:
             scope=(prototype.parameters,),
         )
 
+    def _used_by(self, unit: SourceUnit, kernel: Kernel) -> frozenset[str]:
+        if unit.path not in self.bodies:
+            spans = [each.body for each in unit.kernels]
+            self.bodies[unit.path] = dict(zip(spans, identifiers_in(unit, *spans), strict=True))
+        return self.bodies[unit.path][kernel.body]
+
     def _inferred(self, used: frozenset[str]) -> KernelType:
         """Tell the type of a bare `__aicore__` kernel from what its body can reach, as the device compiler does."""
-        names = reachable(self.units, used)
+        if self.uses is None:
+            self.uses = uses(self.units)
+        names = reachable(self.uses, used)
         if names & _MIX_APIS or (names & _CUBE_APIS and names & _VECTOR_APIS):
             return KernelType(core=CoreType.MIX, aic="1", aiv="2")
         return KernelType(core=CoreType.CUBE if names & _CUBE_APIS else CoreType.VECTOR)

@@ -86,13 +86,12 @@ def test_a_package_loads_what_is_asked_for(workshop: Workshop, tmp_path: Path) -
     package = tmp_path / "op_extension"
     package.mkdir()
     (package / path.name).write_bytes(path.read_bytes())
-    modules = [("sample", "dav-3510"), ("gone", "dav-2201")]
-    (package / "__init__.py").write_text(render_package_init(modules, toolchain="host"))
+    (package / "__init__.py").write_text(render_package_init("host"))
     done = python(
         "import sys",
         f"sys.path.insert(0, {str(tmp_path)!r})",
         "import op_extension",
-        "assert 'torch' not in sys.modules",
+        "assert 'torch' in sys.modules",
         "module = op_extension.load('sample', 'dav-3510')",
         "assert module.run_nothing() is None and op_extension.load('sample', 'dav-3510') is module",
         "print(module.__name__)",
@@ -103,9 +102,8 @@ def test_a_package_loads_what_is_asked_for(workshop: Workshop, tmp_path: Path) -
     )
     lines = done.stdout.splitlines()
     assert lines[0] == "op_extension.sample_dav_3510", done.stderr
-    assert "KeyError" in lines[1] and "no module of operator 'sample' for arch 'dav-2201'" in lines[1]
-    assert "built: gone for dav-2201, sample for dav-3510" in lines[1]
-    assert lines[2].startswith("ModuleNotFoundError")
+    assert "KeyError" in lines[1] and "no module sample_dav_2201; built: sample_dav_3510" in lines[1]
+    assert "KeyError" in lines[2] and "no module gone_dav_2201" in lines[2]
 
 
 def python(*lines: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
