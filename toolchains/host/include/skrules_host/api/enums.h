@@ -124,6 +124,10 @@ constexpr int32_t TOTAL_L0B_SIZE = static_cast<int32_t>(skhost::kArchSpec.l0b);
 constexpr int32_t TOTAL_L0C_SIZE = static_cast<int32_t>(skhost::kArchSpec.l0c);
 #endif
 
+template <class A, class B> constexpr auto DivCeil(A a, B b) { return (a + b - 1) / b; }
+template <class A, class B> constexpr auto CeilDivision(A a, B b) { return DivCeil(a, b); }
+template <class A, class B> constexpr auto AlignUp(A a, B b) { return DivCeil(a, b) * b; }
+
 }  // namespace AscendC
 
 namespace skhost {
