@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 _WORD = re.compile(r"(?:\\.|\$\$|[^\s\\$]|\$(?!\$))+", re.DOTALL)
@@ -21,6 +22,12 @@ def read_depfile(text: str) -> tuple[str, ...]:
             for word in _WORD.findall(line[rule.end() :]):
                 found.setdefault(re.sub(r"\\(.)", r"\1", word.replace("$$", "$")))
     return tuple(found)
+
+
+def write_depfile(target: str, prerequisites: Iterable[str]) -> str:
+    """Return the text of a dependency file, as `read_depfile` reads it."""
+    names = [re.sub(r"([ #\\])", r"\\\1", name).replace("$", "$$") for name in (target, *prerequisites)]
+    return f"{names[0]}: {' '.join(names[1:])}\n"
 
 
 def workspace_headers(depfile: Path, root: Path, exclude: frozenset[str]) -> tuple[str, ...]:

@@ -13,12 +13,14 @@ from skrules.contract.check import resolve_units
 from skrules.contract.load import load
 from skrules.contract.model import Contract
 from skrules.engine.action import Action
+from skrules.engine.depfile import write_depfile
 from skrules.engine.files import write_if_changed
 from skrules.errors import NeedsHuman
 from skrules.findings import Finding, Severity, blockers
 from skrules.rules.context import Context
 from skrules.rules.declaration import Target
 from skrules.source import read
+from skrules.source.includes import local_headers
 from skrules.source.model import SourceUnit
 
 MNEMONIC = "ADAPT"
@@ -53,6 +55,7 @@ class OperatorText:
 def codegen(target: Target, context: Context) -> Generated:
     """Return the one codegen Action of an operator and the paths of what it writes."""
     folder = f"{context.build}/gen/{target.label.path}"
+    depfile = f"{folder}/codegen.d"
     sources = tuple(_place(source, target, folder) for source in target.strings("srcs"))
     descriptor = f"{folder}/descriptor.cpp"
     contract = target.file("contract")
@@ -63,7 +66,8 @@ def codegen(target: Target, context: Context) -> Generated:
         inputs=(*target.strings("srcs"), *([contract] if contract else [])),
         outputs=(*(path for source in sources for path in (source.adapted, source.options)), descriptor),
         key={"codegen": context.codegen_digest},
-        run=_runner(target.label.name, str(target.label), sources, contract, descriptor),
+        run=_runner(target.label.name, str(target.label), sources, contract, descriptor, depfile),
+        depfile=depfile,
     )
     return Generated(sources=sources, descriptor=descriptor, action=action)
 
@@ -75,27 +79,46 @@ def _place(source: str, target: Target, folder: str) -> GeneratedSource:
 
 
 def _runner(
-    name: str, label: str, sources: Sequence[GeneratedSource], contract_path: str, descriptor: str
+    name: str, label: str, sources: Sequence[GeneratedSource], contract_path: str, descriptor: str, depfile: str
 ) -> Callable[[Path], None]:
     def run(root: Path) -> None:
         contract = load((root / contract_path).read_bytes(), contract_path) if contract_path else None
         units = [read((root / source.source).read_bytes(), source.source) for source in sources]
-        text = generate(name, units, contract, {source.source: source.adapted for source in sources})
+        headers = {source.source: _headers(root, source.source) for source in sources}
+        text = generate(name, units, contract, {source.source: source.adapted for source in sources}, headers)
         for source in sources:
             write_if_changed(root / source.adapted, text.adapted[source.source])
             write_if_changed(root / source.options, text.options[source.source].encode())
         write_if_changed(root / descriptor, text.descriptor.encode())
+        names = dict.fromkeys(header.path for found in headers.values() for header in found)
+        write_if_changed(root / depfile, write_depfile(descriptor, names).encode())
         report(label, text.findings)
 
     return run
 
 
-def generate(name: str, units: Sequence[SourceUnit], contract: Contract | None, adapted_paths: Mapping[str, str]) -> OperatorText:
-    """Adapt and bind all sources of an operator. `adapted_paths` names the generated file of each source, for `#line`.
+def _headers(root: Path, source: str) -> tuple[SourceUnit, ...]:
+    """Read the workspace headers that a source includes: what a kernel calls may stand there."""
+    found = local_headers(str(root / source))
+    inside = {path: data for path, data in found.items() if Path(path).is_relative_to(root)}
+    return tuple(read(data, Path(path).relative_to(root).as_posix()) for path, data in sorted(inside.items()))
+
+
+def generate(
+    name: str,
+    units: Sequence[SourceUnit],
+    contract: Contract | None,
+    adapted_paths: Mapping[str, str],
+    headers: Mapping[str, Sequence[SourceUnit]],
+) -> OperatorText:
+    """Adapt and bind all sources of an operator.
+
+    `adapted_paths` names the generated file of each source, for `#line`; `headers` has the workspace headers of each.
 
     Raises NeedsHuman with every finding of every source when one of them stops the operator.
     """
-    adapted = [adapt(unit, resolution) for unit, resolution in zip(units, resolve_units(units, contract), strict=True)]
+    resolutions = resolve_units(units, contract)
+    adapted = [adapt(unit, found, headers.get(unit.path, ())) for unit, found in zip(units, resolutions, strict=True)]
     findings = tuple(dict.fromkeys(finding for source in adapted for finding in source.findings))
     if blockers(findings):
         raise needs_human(name, findings)

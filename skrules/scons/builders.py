@@ -76,7 +76,9 @@ class Runner:
         with self._lock:
             self.executed.append(action)
         if action.depfile:
-            _private.set_implicit(target[0], self._headers(action, env))
+            # All targets: a later scan gives what it finds to each of them.
+            for node in target:
+                _private.set_implicit(node, self._headers(action, env))
         return 0
 
     def _call(self, action: Action, command: tuple[str, ...]) -> None:

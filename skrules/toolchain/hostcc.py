@@ -24,11 +24,12 @@ from skrules import resources
 from skrules.engine.depfile import read_depfile
 from skrules.engine.files import write_if_changed
 from skrules.errors import BuildError, SkrulesError, ToolchainError, UsageError
+from skrules.source.includes import local_headers
 from skrules.toolchain import cache, cxx
 from skrules.toolchain.arch_header import arch_include
 from skrules.toolchain.command_line import Invocation, codegen_options, include_folders, parse
 from skrules.toolchain.fingerprint import digest_file, digest_tree
-from skrules.toolchain.launch_syntax import local_headers, rewrite_launches
+from skrules.toolchain.launch_syntax import rewrite_launches
 
 # First words of every compilation, so that options given by the user win.
 _DEFAULTS = ("-std=c++17", "-O1", "-fPIC")

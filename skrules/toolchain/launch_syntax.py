@@ -9,11 +9,8 @@ the file itself or in the headers handed over. Everything else of the text stays
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from skrules.errors import BuildError, ToolchainError
 from skrules.source.code import Code, Lines, code_of, lines_of
@@ -24,7 +21,6 @@ from skrules.source.model import CoreType
 from skrules.source.parameters import split
 from skrules.toolchain.launch_targets import KnownKernels, LaunchTarget
 
-_INCLUDE = re.compile(r'#\s*include\s*"([^"\n]+)"')
 _MAX_CONFIGURATION = 3  # blocks, reserved, stream; a fourth value makes it the launch of a SIMT kernel
 
 
@@ -56,32 +52,6 @@ def rewrite_launches(data: bytes, path: str, arch: int, *, headers: Mapping[str,
             uses[text].append(index)
     rewriter = _Rewriter(text=unit.text, code=code, lines=lines_of(unit.text, path), arch=arch, known=known, uses=uses)
     return head + rewriter.rewritten().encode("latin-1")
-
-
-def local_headers(path: str, folders: Sequence[Path] = ()) -> dict[str, bytes]:
-    """Return the files that `path` includes with quotes, directly or not: beside the including file or in `folders`.
-
-    Files that are not found, or not readable, are left to the compiler, which knows more places.
-    """
-    found: dict[str, bytes] = {}
-    waiting = [(Path(path), _bytes_of(Path(path)))]
-    while waiting:
-        current, data = waiting.pop()
-        for name in _INCLUDE.findall(data.decode("latin-1")):
-            for place in (current.parent / name, *(folder / name for folder in folders)):
-                key = os.path.normpath(place)
-                if key not in found and key != os.path.normpath(path) and place.is_file():
-                    found[key] = _bytes_of(place)
-                    waiting.append((place, found[key]))
-                    break
-    return found
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.engine.depfile import read_depfile, workspace_headers
+from skrules.engine.depfile import read_depfile, workspace_headers, write_depfile
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,8 @@ def test_only_existing_files_of_the_workspace_count(tmp_path):
     depfile.write_text(f"a.o: ops/a.asc ops/../ops/a.h {root}/ops/a.h {outside} gone.h\n")
     assert workspace_headers(depfile, root, frozenset({"ops/a.asc"})) == ("ops/a.h",)
     assert workspace_headers(root / "missing.d", root, frozenset()) == ()
+
+
+@pytest.mark.parametrize("names", [[], ["a.h"], ["with blank.h", "num#ber.h", "dol$lar.h", "back\\slash.h"]])
+def test_what_is_written_is_read(names):
+    assert read_depfile(write_depfile("out file.o", names)) == tuple(names)
