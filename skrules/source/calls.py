@@ -193,7 +193,7 @@ def identifiers_in(unit: SourceUnit, *spans: Span) -> tuple[frozenset[str], ...]
 
 
 def uses(units: Iterable[SourceUnit]) -> dict[str, frozenset[str]]:
-    """Return for each function, class and macro of `units` the identifiers in its body.
+    """Return for each function, class and macro of `units` the identifiers in it, base classes and initialisers included.
 
     Overloads, and members of one name, are not told apart: their identifiers are put together.
     """
@@ -203,7 +203,7 @@ def uses(units: Iterable[SourceUnit]) -> dict[str, frozenset[str]]:
             texts = (text for macro in macros for text in macro.code.texts)
             found[name] = found.get(name, frozenset()).union(filter(str.isidentifier, texts))
         bodies = functions(unit)
-        for function, names in zip(bodies, identifiers_in(unit, *(each.body for each in bodies)), strict=True):
+        for function, names in zip(bodies, identifiers_in(unit, *(each.span for each in bodies)), strict=True):
             found[function.name] = found.get(function.name, frozenset()) | names
     return found
 
@@ -231,11 +231,11 @@ def callers(unit: SourceUnit, name: str) -> tuple[Function, ...]:
     calls = find_calls(unit, Span(start=0, end=len(unit.text)), name)
     places = [call.span.start for call in calls]
     found = functions(unit)
-    used = identifiers_in(unit, *(function.body for function in found))
+    used = identifiers_in(unit, *(function.span for function in found))
     calling = {
         place
         for place, function in enumerate(found)
-        if bisect_left(places, function.body.start) < bisect_left(places, function.body.end)
+        if bisect_left(places, function.span.start) < bisect_left(places, function.span.end)
     }
     waiting = list(calling)
     users: dict[str, set[int]] = {}

@@ -6,6 +6,7 @@ this room pass around; `Span`s of byte offsets are made from them at the end.
 
 from __future__ import annotations
 
+import enum
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 from skrules.errors import Location
 from skrules.source.model import Span, Token, TokenKind
-from skrules.source.tokens import BRANCH_DIRECTIVES, IF_DIRECTIVES, NEVER, directive_name, normalise, spelling
+from skrules.source.tokens import ALWAYS, BRANCH_DIRECTIVES, IF_DIRECTIVES, NEVER, directive_name, normalise, spelling
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _CLOSES = {")": "(", "]": "["}
@@ -77,14 +78,19 @@ class _Open:
 
 
 class _Group:
-    """The brackets open at a `#if`, and those after its first branch that is not dead, once that has ended."""
+    """An open `#if`: the brackets open before it, and those after its first branch that counts, once that has ended.
 
-    __slots__ = ("after", "before", "is_dead")
+    A branch is hidden that `#if 0` or an enclosing hidden branch hides.
+    """
 
-    def __init__(self, before: _Open | None, *, is_dead: bool) -> None:
+    __slots__ = ("after", "before", "is_hidden", "opening", "within_hidden")
+
+    def __init__(self, before: _Open | None, opening: str, *, within_hidden: bool) -> None:
         self.before = before
         self.after: list[_Open | None] = []
-        self.is_dead = is_dead
+        self.opening = opening
+        self.within_hidden = within_hidden
+        self.is_hidden = within_hidden or opening in NEVER
 
 
 def _match_brackets(tokens: tuple[Token, ...], texts: tuple[str, ...]) -> dict[int, int]:
@@ -100,6 +106,8 @@ def _match_brackets(tokens: tuple[Token, ...], texts: tuple[str, ...]) -> dict[i
         if text not in _BRACKETS:
             if tokens[index].kind is TokenKind.DIRECTIVE:
                 stack = _at_directive(text, stack, groups)
+            continue
+        if groups and groups[-1].is_hidden:
             continue
         if text in _OPENING:
             stack = _Open(index, stack)
@@ -132,12 +140,12 @@ def _at_directive(text: str, stack: _Open | None, groups: list[_Group]) -> _Open
     """Return the open brackets after a directive."""
     name = directive_name(text)
     if name in IF_DIRECTIVES:
-        groups.append(_Group(stack, is_dead=normalise(text) in NEVER))
+        groups.append(_Group(stack, normalise(text), within_hidden=bool(groups) and groups[-1].is_hidden))
     elif groups and (name in BRANCH_DIRECTIVES or name == "endif"):
         group = groups[-1]
-        if not group.is_dead and not group.after:
+        if not group.is_hidden and not group.after:
             group.after.append(stack)
-        group.is_dead = False
+        group.is_hidden = group.within_hidden or group.opening in ALWAYS
         if name == "endif":
             groups.pop()
             return group.after[0] if group.after else group.before
@@ -145,54 +153,61 @@ def _at_directive(text: str, stack: _Open | None, groups: list[_Group]) -> _Open
     return stack
 
 
+class _Role(enum.Enum):
+    """What a token is for the blanks around it."""
+
+    WORD = enum.auto()
+    OPENS = enum.auto()  # nothing stands apart from what it opens, or from `::`
+    CLOSES = enum.auto()
+    COMMA = enum.auto()
+    DECLARATOR = enum.auto()  # `*` and `&` belong to the type before them
+    UNARY = enum.auto()
+    BINARY = enum.auto()
+
+
+_ROLES = {
+    **dict.fromkeys(("(", "[", "{", "::", ".", "->"), _Role.OPENS),
+    **dict.fromkeys((")", "]", "}"), _Role.CLOSES),
+    **dict.fromkeys((",", ";"), _Role.COMMA),
+    **dict.fromkeys(("*", "&", "&&", "..."), _Role.DECLARATOR),
+    **dict.fromkeys(("!", "~"), _Role.UNARY),
+}
+
+
 def join(code: Code, start: int, end: int) -> str:
     """Return the tokens `start` to `end` (exclusive) as text with canonical blanks: the same for every layout."""
     parts: list[str] = []
-    previous = ""
+    left: _Role | None = None
     for index in range(start, end):
-        text = code.texts[index]
         if code.is_directive(index):
             continue
-        if previous and _apart(previous, text):
+        right = _role(code, index, left)
+        if left is not None and _apart(left, right):
             parts.append(" ")
-        parts.append(text)
-        previous = text
+        parts.append(code.texts[index])
+        left = right
     return "".join(parts)
 
 
-def _apart(left: str, right: str) -> bool:
-    if left == ",":
-        return True
-    word = right[0].isalnum() or right[0] in "_$\"'" or right[0] >= "\x80"
-    if left[-1].isalnum() or left[-1] in "_$\"'" or left[-1] >= "\x80":
-        # Operators other than the ones of declarators stand apart, as people write them.
-        return word or right not in {
-            "*",
-            "&",
-            "&&",
-            "(",
-            ")",
-            "[",
-            "]",
-            "<",
-            ">",
-            "::",
-            ",",
-            ".",
-            "->",
-            "...",
-            "{",
-            "}",
-            "++",
-            "--",
-        }
-    if left in {"::", "(", "[", "<", ".", "->", "~", "!", "{"}:
+def _role(code: Code, index: int, left: _Role | None) -> _Role:
+    text = code.texts[index]
+    if code.tokens[index].kind is not TokenKind.PUNCTUATION:
+        return _Role.WORD
+    if text in ("<", ">") and index in code.pairs:
+        return _Role.OPENS if text == "<" else _Role.CLOSES
+    if text in ("+", "-") and left not in (_Role.WORD, _Role.CLOSES):
+        return _Role.UNARY
+    return _ROLES.get(text, _Role.BINARY)
+
+
+def _apart(left: _Role, right: _Role) -> bool:
+    if left in (_Role.OPENS, _Role.UNARY):
         return False
-    if word:
+    if left in (_Role.COMMA, _Role.BINARY):
         return True
-    return (
-        right not in {")", "]", ">", "<", ",", "::", "*", "&", "&&", "(", "[", "{", "}", "...", ".", "->"} or left == right == "-"
-    )
+    if right in (_Role.WORD, _Role.UNARY):
+        return True
+    return right is _Role.BINARY
 
 
 @dataclass(frozen=True, slots=True)

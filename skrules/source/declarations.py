@@ -180,6 +180,16 @@ def _read_specifiers(
             raise Unreadable(index, f"'{printable(text[:40])}' is not expected in the declaration of a kernel")
 
 
+def holds_specifiers(macro: Macro, macros: Mapping[str, tuple[Macro, ...]]) -> bool:
+    """Tell whether the replacement list of a macro is nothing but specifiers, so that the macro can stand for them."""
+    found = Declaration(0)
+    try:
+        _read_specifiers(macro.code, None, 0, found, macros, (macro.name,))
+    except Unreadable:
+        return False
+    return macro.parameters is None and found.opening < 0 and not found.template_heads
+
+
 def _is_object_macro(name: str, macros: Mapping[str, tuple[Macro, ...]], within: tuple[str, ...]) -> bool:
     return name not in within and any(macro.parameters is None for macro in macros.get(name, ()))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from skrules.findings import Finding, Severity
 from skrules.source.code import Code, Lines, code_of, join, lines_of
 from skrules.source.conditions import Conditions, conditions_of
-from skrules.source.declarations import Declaration, Unreadable, find_start, read_declaration
+from skrules.source.declarations import Declaration, Unreadable, find_start, holds_specifiers, read_declaration
 from skrules.source.macros import Macro, macros_of, read_macro
 from skrules.source.model import CoreType, Kernel, KernelType, Parameter, SourceUnit, Span, TemplateParameter, Token
 from skrules.source.parameters import UnreadableParameter, read_parameters
@@ -77,11 +77,11 @@ def _newline(text: str) -> str:
 
 
 def _own_aliases(macros: Mapping[str, tuple[Macro, ...]]) -> list[str]:
-    """Return the object-like macros of the file that are `__global__`, with nothing beside it but qualifiers."""
+    """Return the macros of the file that stand for `__global__`, with nothing beside it but other specifiers."""
     return [
         name
         for name, definitions in macros.items()
-        if all(macro.parameters is None and GLOBAL in macro.code.texts and "(" not in macro.code.texts for macro in definitions)
+        if all(GLOBAL in macro.code.texts and holds_specifiers(macro, macros) for macro in definitions)
     ]
 
 
