@@ -1,0 +1,42 @@
+"""`skrules adapt`: one source, adapted, on standard output."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from skrules.adapt import adapt
+from skrules.commands.files import bytes_of
+from skrules.contract.check import resolve
+from skrules.contract.load import load
+from skrules.engine.files import write_if_changed
+from skrules.findings import blockers
+from skrules.rules.codegen import needs_human
+from skrules.source import read
+from skrules.source.includes import local_headers
+
+NAME = "adapt"
+HELP = "print a kernel source adapted to SuperKernel"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", type=Path, metavar="SOURCE", help="file with __global__ kernels")
+    parser.add_argument("--contract", type=Path, help="the operator's contract, YAML or JSON")
+    parser.add_argument("-o", "--output", type=Path, help="write to this file instead of standard output")
+
+
+def run(options: argparse.Namespace) -> int:
+    unit = read(bytes_of(options.source), str(options.source))
+    contract = load(bytes_of(options.contract), str(options.contract)) if options.contract else None
+    headers = [read(data, path) for path, data in sorted(local_headers(str(options.source)).items())]
+    adapted = adapt(unit, resolve(unit, contract), headers)
+    if blockers(adapted.findings):
+        raise needs_human(str(options.source), adapted.findings)
+    for finding in adapted.findings:
+        sys.stderr.write(f"{finding}\n")
+    if options.output:
+        write_if_changed(options.output, adapted.text())
+    else:
+        sys.stdout.buffer.write(adapted.text())
+    return 0

@@ -1,0 +1,23 @@
+"""`skrules archs`: the archs and chips of the one table."""
+
+from __future__ import annotations
+
+import argparse
+
+from skrules import resources
+from skrules.arch import load_archs
+
+NAME = "archs"
+HELP = "list the archs and chips that are known"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    del parser  # nothing to choose
+
+
+def run(options: argparse.Namespace) -> int:
+    del options
+    for arch in load_archs(resources.toolchains() / "ascend.yaml").archs:
+        chips = ", ".join(dict.fromkeys(chip.name for chip in arch.chips))
+        print(f"{arch.name}  UB {arch.memory.ub // 1024} KiB, SK_BIND {arch.sk_bind}\n  {chips}")
+    return 0

@@ -1,0 +1,118 @@
+"""Files that a command is given, and folders that it fills whole or not at all."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from skrules.errors import UsageError
+
+_STAGE = ".skrules-partial"
+_MOVES = "moves"
+
+
+def bytes_of(path: Path) -> bytes:
+    """Return a file's content. Raises UsageError when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def json_bytes(document: Mapping[str, Any]) -> bytes:
+    """Return a document the way the public tool writes it: two blanks of indent, ASCII."""
+    return (json.dumps(document, indent=2) + "\n").encode()
+
+
+class OutputFolder:
+    """An `--output-dir` while a command works on it.
+
+    What is published is written beside first and then renamed into place, so that there is all of it or nothing. A run that
+    was killed leaves at most a hidden folder, which tells the next run what to clear away. Two runs at once exclude one
+    another. Raises UsageError on entry when one of `trees` is there already, or, with `empty`, anything at all.
+    """
+
+    def __init__(self, path: Path, *, trees: Sequence[str] = (), empty: bool = False) -> None:
+        self._path = path
+        self._trees = tuple(trees)
+        self._empty = empty
+        self._created: list[Path] = []
+        self._lock = -1
+
+    def __enter__(self) -> OutputFolder:
+        missing = [folder for folder in (self._path, *self._path.parents) if not folder.exists()]
+        try:
+            self._path.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            raise UsageError(f"cannot make the folder {self._path}: {error.strerror}") from error
+        self._created = missing
+        try:
+            self._begin()
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._leave()
+
+    def publish(self, files: Mapping[str, bytes]) -> None:
+        """Write files by their paths inside the folder. Top-level names come into place in the order given, trees first."""
+        stage = self._path / _STAGE
+        tops = list(dict.fromkeys(path.partition("/")[0] for path in files))
+        tops.sort(key=lambda name: name not in self._trees)
+        try:
+            for path, data in files.items():
+                target = stage / "content" / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data)
+            (stage / _MOVES).write_text("\n".join(tops), encoding="utf-8")
+            for top in tops:
+                (stage / "content" / top).replace(self._path / top)
+            (stage / _MOVES).unlink()
+        except OSError as error:
+            self._forget(stage)
+            raise UsageError(f"cannot write into {self._path}: {error.strerror}") from error
+        shutil.rmtree(stage, ignore_errors=True)
+
+    def _begin(self) -> None:
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise UsageError(f"another run writes into {self._path}") from error
+        self._forget(self._path / _STAGE)
+        for tree in self._trees:
+            if os.path.lexists(self._path / tree):
+                raise UsageError(f"{self._path / tree} exists already", hint="remove it, or choose another folder")
+        if self._empty and any(self._path.iterdir()):
+            raise UsageError(f"the folder {self._path} is not empty", hint="remove it, or choose another folder")
+
+    def _forget(self, stage: Path) -> None:
+        """Clear away what a run that did not end has left: its stage, and what it had moved out of it already."""
+        if not stage.is_dir():
+            return
+        moves = stage / _MOVES
+        for name in moves.read_text(encoding="utf-8").splitlines() if moves.is_file() else ():
+            moved = self._path / name
+            if os.path.lexists(stage / "content" / name) or not os.path.lexists(moved):
+                continue
+            if moved.is_dir() and not moved.is_symlink():
+                shutil.rmtree(moved)
+            else:
+                moved.unlink()
+        shutil.rmtree(stage, ignore_errors=True)
+
+    def _leave(self) -> None:
+        os.close(self._lock)
+        for folder in self._created:  # innermost first; those that hold something stay
+            try:
+                folder.rmdir()
+            except OSError:
+                break
