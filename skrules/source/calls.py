@@ -146,8 +146,9 @@ def _functions(code: Code, conditions: Conditions) -> list[Function]:
             if group is not None and index == group.start:
                 saved[index] = scope
             elif group is not None:
-                after.setdefault(group.start, scope)
-                scope = after[group.start] if index == group.end else saved[group.start]
+                if not conditions.ends_dead(index):
+                    after.setdefault(group.start, scope)
+                scope = after.get(group.start, saved[group.start]) if index == group.end else saved[group.start]
     return sorted(found, key=lambda function: function.body)
 
 

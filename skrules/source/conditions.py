@@ -42,7 +42,7 @@ class Group:
 class Conditions:
     """`groups` maps the index of every conditional directive to its group; `dead` are the ranges that `#if 0` hides."""
 
-    code: Code
+    texts: dict[int, str]  # of every conditional directive, normalised
     groups: dict[int, Group]
     dead: tuple[tuple[int, int], ...]
     marks: tuple[int, ...]  # of all groups, in order
@@ -55,20 +55,25 @@ class Conditions:
         """
         place = bisect_left(self.marks, index) - 1
         mark = self.marks[place] if place >= 0 else -1
-        texts: list[str] = []
-        while mark >= 0 and len(texts) < _MAX_DEPTH:
+        found: list[str] = []
+        while mark >= 0 and len(found) < _MAX_DEPTH:
             group = self.groups[mark]
             if mark != group.end:
                 place = bisect_left(group.marks, mark)
-                chain = [normalise(self.code.texts[each]) for each in group.marks[: min(place, _MAX_BRANCHES)]]
+                chain = [self.texts[each] for each in group.marks[: min(place, _MAX_BRANCHES)]]
                 chain += ["..."] if place > _MAX_BRANCHES else []
-                texts.append(" / ".join([*chain, normalise(self.code.texts[mark])]))
+                found.append(" / ".join([*chain, self.texts[mark]]))
             mark = self.parents[bisect_left(self.marks, mark)]
-        return tuple(reversed(texts))
+        return tuple(reversed(found))
 
     def is_dead(self, index: int) -> bool:
         place = bisect_right(self.dead, (index, index)) - 1
         return place >= 0 and self.dead[place][0] < index < self.dead[place][1]
+
+    def ends_dead(self, index: int) -> bool:
+        """Tell whether the directive at `index` ends a branch that `#if 0` hides."""
+        place = bisect_right(self.dead, (index, index)) - 1
+        return place >= 0 and self.dead[place][1] == index
 
     def skip(self, index: int, *, last: bool = False) -> int:
         """Return where a walk goes on that meets the conditional directive at `index` and follows one branch of it."""
@@ -94,6 +99,7 @@ def conditions_of(code: Code) -> Conditions:
     finished: list[list[int]] = []
     marks: list[int] = []
     parents: list[int] = []
+    texts: dict[int, str] = {}
     for index in range(len(code)):
         if not code.is_directive(index):
             continue
@@ -109,6 +115,7 @@ def conditions_of(code: Code) -> Conditions:
         else:
             continue
         marks.append(index)
+        texts[index] = normalise(code.texts[index])
         parents.append(open_groups[-2][-1] if len(open_groups) > 1 else -1)
         if name == "endif":
             open_groups.pop()
@@ -118,12 +125,12 @@ def conditions_of(code: Code) -> Conditions:
     dead: list[tuple[int, int]] = []
     for indices in [*finished, *open_groups]:
         branches = list(pairwise(indices))
-        gone = _dead_branches(normalise(code.texts[indices[0]]), branches)
+        gone = _dead_branches(texts[indices[0]], branches)
         alive = [branch for branch in branches if branch not in gone] or [(indices[-1], indices[-1])]
         dead += gone
         group_record = Group(tuple(indices), alive[0], alive[-1])
         groups.update((mark, group_record) for mark in indices if mark < len(code))
-    return Conditions(code, groups, _outermost(dead), tuple(marks), tuple(parents))
+    return Conditions(texts, groups, _outermost(dead), tuple(marks), tuple(parents))
 
 
 def _dead_branches(opening: str, branches: list[tuple[int, int]]) -> list[tuple[int, int]]:

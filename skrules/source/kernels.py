@@ -129,8 +129,11 @@ class _Reader:
                 if index == group.start:
                     saved[index] = scope
                 else:
-                    after.setdefault(group.start, scope)
-                    scope = after[group.start] if index == group.end else saved[group.start]
+                    if not conditions.ends_dead(index):
+                        after.setdefault(group.start, scope)
+                    # A declaration that was read may have taken in the `#if`.
+                    before = saved.get(group.start, scope)
+                    scope = after.get(group.start, before) if index == group.end else before
                 if conditions.is_dead(index + 1):
                     index = next((mark for mark in group.marks if mark > index), len(code))
                     continue

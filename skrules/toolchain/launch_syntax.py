@@ -87,9 +87,14 @@ class _Rewriter:
     def edits(self, code: Code, macro: Macro | None = None) -> Iterator[_Edit]:
         """Yield the launches in `code`, those in the replacement lists of its macros included, in order."""
         conditions = conditions_of(code)
+        done = 0
         for index, text in enumerate(code.texts):
             if text == "<<<" and code.text(index - 1) != "operator" and not conditions.is_dead(index):
-                yield self.edit(code, self.read_launch(code, index), macro)
+                launch = self.read_launch(code, index)
+                if launch.first < done:
+                    raise self.error(code, index, "a launch stands inside of another one")
+                yield self.edit(code, launch, macro)
+                done = launch.end + 1
             elif "<<<" in text and code.is_directive(index) and not conditions.is_dead(index):
                 inner = read_macro(code.tokens[index])
                 if inner is not None:
@@ -211,7 +216,7 @@ def _first_of_callee(code: Code, name: int) -> int:
         before = code.text(first - 1)
         if before == "template":
             first -= 1
-        elif before == "##":
+        elif before == "##" and code.is_identifier(first - 2):
             first -= 2
         elif before == "::":
             outer = first - 2

@@ -246,6 +246,12 @@ def test_extern_c_block_behind_a_condition() -> None:
     ]
 
 
+def test_scopes_that_a_condition_opens() -> None:
+    text = "#if 0\nnamespace a {\n#else\nnamespace b {\n#endif\n__global__ __vector__ void k() {}\n}\n"
+    assert one(text).namespaces == ("b",)
+    assert read_text("__global__\n#if 0\n#else\nnamespace a {").kernels == ()
+
+
 def test_twins_in_branches_keep_their_conditions() -> None:
     unit = read_text(
         "#ifdef A\n#if  B // x\n__global__ __vector__ void k(int a) {}\n#elif C\n__global__ __cube__ void k(int b) {}\n#else\n"

@@ -136,6 +136,7 @@ def test_kernels_of_headers_and_declarations() -> None:
         ("add<<<1, 0, s>>>;", "no '(...)'", 4),
         ("add<<<>>>(x, 1);", "how many blocks", 4),
         ("(*f)<<<1, 0, s>>>(x);", "no kernel's name", 5),
+        ("add<<<1, 0, s>>>(add<<<1, 0, s>>>(x, 1), 1);", "inside of another", 21),
         ("a.add<<<1, 0, s>>>(x);", "no member", 6),
     ],
 )
