@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Protocol
 
-from skrules.commands import adapt, archs, detect_sk_form
+from skrules.commands import adapt, archs, detect_sk_form, generate_from_template, list_templates, new
 from skrules.errors import SkrulesError
 
 
@@ -23,7 +23,7 @@ class Command(Protocol):
     def run(self, options: argparse.Namespace, /) -> int: ...
 
 
-COMMANDS: tuple[Command, ...] = (archs, adapt, detect_sk_form)
+COMMANDS: tuple[Command, ...] = (archs, adapt, detect_sk_form, list_templates, generate_from_template, new)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,52 @@
+"""`skrules list-templates`: the new-operator templates and what they take."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from skrules.errors import UsageError
+from skrules.scaffold.template import OperatorTemplate, load_template, template_paths
+
+NAME = "list-templates"
+HELP = "list the templates of new operators, as JSON"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--template-dir", type=Path, help="folder with templates of your own instead of those of skrules")
+
+
+def run(options: argparse.Namespace) -> int:
+    print(json.dumps({"templates": listing(options.template_dir)}, indent=2))
+    return 0
+
+
+def listing(where: Path | None = None) -> list[dict[str, Any]]:
+    """Return what is known of every template; a damaged one has `error` instead of its content."""
+    items = []
+    for name, path in template_paths(where).items():
+        try:
+            items.append(_item(load_template(name, where)))
+        except UsageError as error:
+            items.append({"id": name, "path": str(path), "error": str(error)})
+    return items
+
+
+def _item(template: OperatorTemplate) -> dict[str, Any]:
+    parameters = []
+    for parameter in template.parameters:
+        item: dict[str, Any] = {"name": parameter.name, "kind": parameter.kind}
+        if parameter.default is not None:
+            item["default"] = parameter.default
+        if parameter.allowed:
+            item["allowed"] = list(parameter.allowed)
+        parameters.append(item)
+    return {
+        "id": template.id,
+        "description": template.description,
+        "path": str(template.source),
+        "parameters": parameters,
+        "file_count": len(template.files),
+    }
