@@ -83,7 +83,7 @@ class Driver:
             flags += self.precompiled([*flags, *codegen_options(work.options)], folder)
             # `#include "x"` is looked for beside the file being compiled, which is the rewritten one.
             places = ["-iquote", str(Path(source).parent)]
-            if b"::skhost::launch(" in rewritten and _KERNEL_HEADER.encode() not in rewritten:
+            if b"::skhost::launch" in rewritten and _KERNEL_HEADER.encode() not in rewritten:
                 # A file that only launches kernels of others need not include their header.
                 places += ["-include", str(self.include / "skrules_host" / "launch.h")]
         else:

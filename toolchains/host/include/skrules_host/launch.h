@@ -88,4 +88,12 @@ void launch(const LaunchConfig &config, const KernelInfo &kernel, void (*functio
     submit(config, kernel, reinterpret_cast<Function>(function), &invoke<P...>, block, sizeof(block) - 1);
 }
 
+// Launches what only a call can find: a template whose arguments are deduced, an overload, a kernel with default
+// arguments. `call` is a generic lambda without captures; each argument has its own type instead of the parameter's. What
+// runs is the lambda, so the launch is not bound to an SK twin.
+template <class Call, class... A>
+void launchDeduced(const LaunchConfig &config, const KernelInfo &kernel, Call call, A &&...arguments) {
+    launch(config, kernel, static_cast<void (*)(std::decay_t<A>...)>(call), std::forward<A>(arguments)...);
+}
+
 }  // namespace skhost
