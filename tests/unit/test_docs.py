@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from skrules import resources
+from skrules.arch import load_archs
+from skrules.cli import main
 from skrules.compare.case_keys import CASES
 from skrules.contract.keys import CONTRACT
 from skrules.contract.manual import render_manual
+from skrules.rules.request import read_request
+from skrules.rules.workspace import load_workspace
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
@@ -29,3 +34,33 @@ def test_reference_pages(name, check_golden):
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def scons_lines():
+    """Return the words after `scons` of every command line in README and guide, comments removed."""
+    text = (ROOT / "README.md").read_text() + (ROOT / "docs" / "guide.md").read_text()
+    return sorted(set(re.findall(r"^(?:    )?scons\b([^#\n`]*)", text, re.M)))
+
+
+@pytest.mark.parametrize("line", scons_lines())
+def test_every_scons_line_is_a_request_that_this_workspace_understands(line):
+    words = [word for word in line.split() if not word.startswith("-")]
+    request = read_request([word for word in words if "=" not in word], dict(word.split("=", 1) for word in words if "=" in word))
+    workspace = load_workspace(ROOT, ["ops"], request.patterns)
+    assert workspace.of_rule("operator")
+    archs = load_archs(resources.toolchains() / "ascend.yaml")
+    assert all(archs.arch(name) for name in request.archs)
+
+
+def test_the_readme_adapts_as_it_says(capfdbinary, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (command,) = re.findall(r"`skrules (adapt ops/[^`]+)`", (ROOT / "README.md").read_text())
+    assert main(command.split()) == 0
+    adapted = capfdbinary.readouterr().out.decode()
+    for part in ("struct AxpyCustomArgs {", "__sk__ __vector__ void axpy_custom_sk(", "SK_BIND(axpy_custom, 4, "):
+        assert part in adapted
+
+
+def test_the_operators_of_the_readme_exist():
+    for name in re.findall(r"ops/(\w+)", (ROOT / "README.md").read_text()):
+        assert (ROOT / "ops" / name / "SConscript").is_file()
