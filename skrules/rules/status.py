@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import enum
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from skrules.rules.graph import Graph
+
+
+class Outcome(enum.Enum):
+    """What a run did about an output: made it, found it current, failed to make it, or did not come to it."""
+
+    MADE = enum.auto()
+    CURRENT = enum.auto()
+    FAILED = enum.auto()
+    NOTHING = enum.auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,20 +36,21 @@ class Status:
         return f"{self.label:<32} {self.arch:<9} {state}{'  ' + self.detail if self.detail else ''}"
 
 
-def collect(root: Path, graph: Graph, executed: Iterable[str]) -> tuple[Status, ...]:
-    """Read the verdicts of all compared operators. `executed` are outputs that this run made."""
-    fresh = set(executed)
+def collect(root: Path, graph: Graph, outcome: Callable[[str], Outcome]) -> tuple[Status, ...]:
+    """Read the verdicts of all compared operators. `outcome` says what this run did about an output.
+
+    A verdict on disk counts only when this run made it or found it to be current: what it depends on may have changed,
+    and may not even compile.
+    """
     statuses = []
     for operator in graph.operators:
         for compare in operator.compare:
-            passed, failed = root / compare.verdict, root / compare.failed_verdict
-            if passed.is_file():
-                data = _read(passed)
-                statuses.append(_status(str(operator.label), compare.arch, data, cached=compare.verdict not in fresh))
-            elif failed.is_file():
-                statuses.append(_status(str(operator.label), compare.arch, _read(failed), cached=False))
+            label, did = str(operator.label), outcome(compare.verdict)
+            path = root / (compare.failed_verdict if did is Outcome.FAILED else compare.verdict)
+            if did is Outcome.NOTHING or not path.is_file():
+                statuses.append(Status(label=label, arch=compare.arch, state="NO STATUS"))
             else:
-                statuses.append(Status(label=str(operator.label), arch=compare.arch, state="NO STATUS"))
+                statuses.append(_status(label, compare.arch, _read(path), cached=did is Outcome.CURRENT))
     return tuple(statuses)
 
 

@@ -8,16 +8,24 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import SCons.Node
 from SCons.Script import Action as SConsAction
 from SCons.Script import Builder, Scanner
 
 from skrules.engine.action import Action
 from skrules.engine.depfile import workspace_headers
 from skrules.errors import SkrulesError
+from skrules.rules.status import Outcome
 from skrules.scons import _private
 
 # Exit statuses of the families of errors, gravest first: a test result means little where a compiler is missing.
 _GRAVITY = (70, 4, 2, 5, 1, 3)
+
+_OUTCOMES = {
+    SCons.Node.executed: Outcome.MADE,
+    SCons.Node.up_to_date: Outcome.CURRENT,
+    SCons.Node.failed: Outcome.FAILED,
+}
 
 
 class Runner:
@@ -28,6 +36,7 @@ class Runner:
         self.verbose = verbose
         self.executed: list[Action] = []
         self.failed: list[Action] = []
+        self._nodes: dict[str, Any] = {}
         self._status = _GRAVITY[-1]
         self._lock = threading.Lock()
 
@@ -49,9 +58,14 @@ class Runner:
             # Generators write only what changed; SCons must not remove their outputs first.
             for node in nodes:
                 node.set_precious()
+        self._nodes[action.outputs[0]] = nodes[0]
         if action.depfile:
             environment.Clean(nodes[0], f"#{action.depfile}")
         return nodes
+
+    def outcome(self, output: str) -> Outcome:
+        """Tell what this run did about the first output of an action."""
+        return _OUTCOMES.get(self._nodes[output].get_state(), Outcome.NOTHING)
 
     def builder(self) -> Any:
         return Builder(

@@ -14,7 +14,7 @@ def summarise(*, root: Path, graph: Graph, runner: Runner, compare: bool) -> Non
     """Print a line for every compared label, the failed steps, and totals. Prints nothing for a build in which nothing ran."""
     lines = []
     if compare:
-        statuses = collect(root, graph, (output for action in runner.executed for output in action.outputs))
+        statuses = collect(root, graph, runner.outcome)
         lines += [str(status) for status in statuses]
         lines.append(totals(statuses))
     elif runner.executed or runner.failed:

@@ -112,3 +112,12 @@ def test_no_case_is_not_passed(workspace):
     run = workspace.scons(*COMPARE)
     assert run.status in (2, 3), run.output
     assert "1 passed" not in run.output
+
+
+def test_a_verdict_of_before_is_not_that_of_a_kernel_that_does_not_compile(workspace):
+    assert workspace.scons(*COMPARE).status == 0
+    workspace.edit("ops/scale/scale.asc", "AscendC::Muls(", "AscendC::NoSuchThing(")
+    run = workspace.scons(*COMPARE)
+    assert run.status == 1
+    assert "NO STATUS" in run.output
+    assert "1 result: 0 passed, 1 no status" in run.output
