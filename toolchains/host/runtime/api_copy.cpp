@@ -95,13 +95,15 @@ void copyInPadded(const LocalView &to, const void *from, uint64_t count, uint64_
     if (left > 32 || right > 32)
         fail("%s: %llu bytes of padding on one side, at most 32 are allowed", kPadIn,
              static_cast<unsigned long long>(larger(left, right)));
-    const uint64_t used = left + length + right, row = up32(used);
+    const uint64_t used = left + length + right;
     for (uint64_t i = 0; i < count && length; ++i) {
+        // What this piece fills on chip: whole blocks, and in compact mode only with the last piece.
+        const uint64_t begin = padding.compact ? i * length : i * (up32(used) + static_cast<uint64_t>(dstGap) * 32);
+        const uint64_t row = !padding.compact ? up32(used) : i + 1 < count ? length : up32(begin + length) - begin;
         const uint8_t *source =
             static_cast<const uint8_t *>(from) + static_cast<int64_t>(i) * (static_cast<int64_t>(length) + srcGap);
         checkGlobal(source, length, kPadIn, "src");
-        uint8_t *target =
-            reach(to, i * (row + static_cast<uint64_t>(dstGap) * 32), row, {kPadIn, "dst", PIPE_MTE2, true, 32, kFromGlobal});
+        uint8_t *target = reach(to, begin, row, {kPadIn, "dst", PIPE_MTE2, true, padding.compact && i ? 1u : 32u, kFromGlobal});
         const auto fill = [&](uint64_t begin, uint64_t end, uint64_t value) {
             for (uint64_t at = begin; at < end; ++at)
                 target[at] = static_cast<uint8_t>(value >> (at - begin) % padding.element * 8);
@@ -114,12 +116,14 @@ void copyInPadded(const LocalView &to, const void *from, uint64_t count, uint64_
     }
 }
 
-void copyOutPadded(void *to, const LocalView &from, uint64_t count, uint64_t length, int64_t srcGap, int64_t dstGap, DType type) {
+void copyOutPadded(void *to, const LocalView &from, uint64_t count, uint64_t length, int64_t srcGap, int64_t dstGap, DType type,
+                   bool compact) {
     issue(PIPE_MTE3);
     for (uint64_t i = 0; i < count && length; ++i) {
         uint8_t *target = static_cast<uint8_t *>(to) + static_cast<int64_t>(i) * (static_cast<int64_t>(length) + dstGap);
-        const uint8_t *source = reach(from, i * (up32(length) + static_cast<uint64_t>(srcGap) * 32), length,
-                                      {kPadOut, "src", PIPE_MTE3, false, 32, kFromGlobal});
+        const uint64_t begin = compact ? i * length : i * (up32(length) + static_cast<uint64_t>(srcGap) * 32);
+        const uint8_t *source =
+            reach(from, begin, length, {kPadOut, "src", PIPE_MTE3, false, compact && i ? 1u : 32u, kFromGlobal});
         checkGlobal(target, length, kPadOut, "dst");
         store(target, source, length, type, kPadOut);
     }

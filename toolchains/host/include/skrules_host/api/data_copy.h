@@ -22,10 +22,12 @@ struct Padding {
     uint32_t left, right;  // bytes
     uint32_t element;      // bytes
     uint64_t value;
+    bool compact = false;  // pieces lie side by side on chip, and only the last one is filled up to a block
 };
 void copyInPadded(const LocalView &to, const void *from, uint64_t count, uint64_t length, int64_t srcGap, int64_t dstGap,
                   const Padding &padding);
-void copyOutPadded(void *to, const LocalView &from, uint64_t count, uint64_t length, int64_t srcGap, int64_t dstGap, DType type);
+void copyOutPadded(void *to, const LocalView &from, uint64_t count, uint64_t length, int64_t srcGap, int64_t dstGap, DType type,
+                   bool compact = false);
 
 // Rows of an ND matrix into fractals: an element is `element` bytes, a C0 block 32 bytes.
 struct NdToNz {
@@ -104,5 +106,24 @@ template <class T> inline void DataCopyPad(const GlobalTensor<T> &dst, const Loc
     skhost::copyOutPadded(dst.address, src.view, params.blockCount, params.blockLen, params.srcGap, params.dstGap,
                           skhost::dtypeOf<T>());
 }
+
+// With a mode. Only for kernels: the runtime library has no arch.
+#ifdef __NPU_ARCH__
+template <class T, PaddingMode mode> inline void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
+                                                             const DataCopyExtParams &params,
+                                                             const DataCopyPadExtParams<skhost::Plain<T>> &pad) {
+    static_assert(__NPU_ARCH__ == 3510 || skhost::kNever<T>, "DataCopyPad with a PaddingMode needs dav-3510");
+    if constexpr (mode == PaddingMode::Normal) return DataCopyPad(dst, src, params, pad);
+    skhost::copyInPadded(dst.view, src.address, params.blockCount, params.blockLen, params.srcStride, 0,
+                         {pad.isPad, 0, 0, sizeof(T), skhost::rawBits(pad.paddingValue), true});
+}
+template <class T, PaddingMode mode>
+inline void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyExtParams &params) {
+    static_assert(__NPU_ARCH__ == 3510 || skhost::kNever<T>, "DataCopyPad with a PaddingMode needs dav-3510");
+    if constexpr (mode == PaddingMode::Normal) return DataCopyPad(dst, src, params);
+    skhost::copyOutPadded(dst.address, src.view, params.blockCount, params.blockLen, 0, params.dstStride, skhost::dtypeOf<T>(),
+                          true);
+}
+#endif
 
 }  // namespace AscendC

@@ -94,6 +94,19 @@ void reduceAll(const char *api, Reduction what, const LocalView &dst, const Oper
 void transpose16(const LocalView &dst, const LocalView &src);
 void gather(const LocalView &dst, const LocalView &src, const LocalView &offsets, uint32_t base, uint32_t elementBytes,
             const Lanes &lanes, uint32_t dstRepeatStride);
+// Whole blocks of 32 bytes, each from its offset in bytes.
+void gatherBlocks(const LocalView &dst, const LocalView &src, const LocalView &offsets, uint32_t repeats, uint32_t dstBlock,
+                  uint32_t dstRepeat);
+// The elements whose bit is set, side by side. The bits are those of a tensor, or one of the built-in patterns 1..7.
+struct GatherBits {
+    const LocalView *tensor;  // nullptr: the pattern
+    uint32_t repeatStride;    // of the tensor, in blocks
+    uint8_t pattern;
+};
+// `perRepeat` elements a repeat, whose blocks and repeats lie `blockStride` and `repeatStride` blocks apart; the number of
+// elements kept.
+uint64_t gatherMasked(const LocalView &dst, const LocalView &src, const GatherBits &bits, uint32_t elementBytes,
+                      uint32_t perRepeat, uint32_t repeats, uint32_t blockStride, uint32_t repeatStride);
 void broadcastBlocks(const LocalView &dst, const LocalView &src, uint32_t elementBytes, uint32_t repeats, uint32_t dstBlock,
                      uint32_t dstRepeat);
 void createIndex(const LocalView &dst, DType type, double first, uint64_t count);

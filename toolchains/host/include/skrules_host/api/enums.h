@@ -95,6 +95,7 @@ enum class CacheRwMode { READ = 1, WRITE = 2, RW = 3 };
 enum class CacheLine : uint64_t { SINGLE_CACHE_LINE = 0, ENTIRE_DATA_CACHE };
 enum class DcciDst : uint64_t { CACHELINE_ALL = 0, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
 enum class MemDsbT : uint8_t { ALL = 0, DDR, UB, SEQ };
+enum class GatherMaskMode : uint8_t { VERSION_V1 = 0, VERSION_V2 };
 enum class PaddingMode : uint8_t { Normal = 0, Compact };
 enum class CO2Layout : uint8_t { NZ = 0, ROW_MAJOR, COLUMN_MAJOR };
 

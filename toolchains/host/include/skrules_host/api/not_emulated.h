@@ -1,12 +1,32 @@
 // Device API that is known and not emulated. Calling it is a compile error that says so, never a silent no-op.
 #pragma once
 
+#include <initializer_list>
+
 #include "skrules_host/api/types.h"
 
-#define SKHOST_NOT_EMULATED(NAME)                                                                      \
-    template <class... Types> inline void NAME(const Types &...) {                                     \
-        static_assert(skhost::kNever<void(Types...)>, #NAME " is not emulated by the host toolchain"); \
+namespace skhost {
+// An argument of any type. A braced list is one too, which a template parameter would not take.
+struct Any {
+    Any() = default;
+    template <class T> Any(const T &) {}
+    Any(std::initializer_list<Any>) {}
+};
+}  // namespace skhost
+
+#define SKHOST_FOUR_ARGUMENTS skhost::Any = {}, skhost::Any = {}, skhost::Any = {}, skhost::Any = {}
+// TEMPLATE has the parameters that a call may give in <>: types, values, or a type and values.
+#define SKHOST_NOT_EMULATED_AS(NAME, TEMPLATE, ...)                                                  \
+    TEMPLATE inline void NAME(SKHOST_FOUR_ARGUMENTS, SKHOST_FOUR_ARGUMENTS, SKHOST_FOUR_ARGUMENTS) { \
+        static_assert(skhost::kNever<__VA_ARGS__>, #NAME " is not emulated by the host toolchain");  \
     }
+#define SKHOST_TYPES template <class... Types>
+#define SKHOST_VALUES template <auto value, auto... values>
+#define SKHOST_TYPE_AND_VALUES template <class T, auto value, auto... values>
+#define SKHOST_NOT_EMULATED(NAME)                                \
+    SKHOST_NOT_EMULATED_AS(NAME, SKHOST_TYPES, void(Types...))   \
+    SKHOST_NOT_EMULATED_AS(NAME, SKHOST_VALUES, decltype(value)) \
+    SKHOST_NOT_EMULATED_AS(NAME, SKHOST_TYPE_AND_VALUES, void(T, decltype(value)))
 
 namespace AscendC {
 
@@ -18,8 +38,6 @@ SKHOST_NOT_EMULATED(SubReluCast)
 SKHOST_NOT_EMULATED(SetDeqScale)
 SKHOST_NOT_EMULATED(Truncate)
 SKHOST_NOT_EMULATED(MulCast)
-SKHOST_NOT_EMULATED(Gatherb)
-SKHOST_NOT_EMULATED(GatherMask)
 SKHOST_NOT_EMULATED(Scatter)
 SKHOST_NOT_EMULATED(Interleave)
 SKHOST_NOT_EMULATED(DeInterleave)

@@ -48,6 +48,25 @@ struct BrcbRepeatParams {
     uint16_t dstBlkStride = 1, dstRepStride = 8;
 };
 
+struct GatherRepeatParams {
+    GatherRepeatParams() = default;
+    GatherRepeatParams(uint8_t dstBlock, uint8_t dstRepeat) : dstRepStride(dstRepeat), dstBlkStride(dstBlock) {}
+    uint32_t blockNumber = 8;
+    uint16_t dstRepStride = 8;
+    uint8_t dstBlkStride = 1, src0BlkStride = 1, src1BlkStride = 1;
+    uint8_t src0RepStride = 8, src1RepStride = 8;
+    bool repeatStrideMode = false, strideSizeMode = false;
+};
+
+struct GatherMaskParams {
+    GatherMaskParams() = default;
+    GatherMaskParams(uint8_t block, uint16_t repeats, uint16_t src0Repeat, uint8_t src1Repeat)
+        : src0BlockStride(block), repeatTimes(repeats), src0RepeatStride(src0Repeat), src1RepeatStride(src1Repeat) {}
+    uint8_t src0BlockStride = 1;
+    uint16_t repeatTimes = 0, src0RepeatStride = 8;
+    uint8_t src1RepeatStride = 8;
+};
+
 struct DataCopyParams {
     DataCopyParams() : srcGap(0), dstGap(0) {}
     DataCopyParams(uint16_t count, uint16_t length, uint16_t src, uint16_t dst)
