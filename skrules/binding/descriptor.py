@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skrules.binding.launcher import KIND_NAMES, require_generated
+from skrules.binding.launcher import KIND_NAMES, require_bindable
 from skrules.binding.templates import c_string, one_line, render
+from skrules.binding.wrapper import descriptor_bytes_of, parameters_of, workspace_of
 from skrules.contract.dtypes import DTYPES
 from skrules.contract.entry import Entry, EntryParameter
 from skrules.contract.model import Role
@@ -39,11 +40,11 @@ def render_descriptor(operator: str, entries: Sequence[Entry], types: Mapping[st
     of the Python module of that name.
 
     Raises UsageError for an operator without entries, a doubled entry, an unknown dtype or a rank that cannot be;
-    NeedsHuman for what generated launches cannot serve and for a core ratio that is not written in digits.
+    NeedsHuman for tensor lists without a wrapper and for a core ratio that is not written in digits.
     """
     if not entries:
         raise UsageError(f"operator '{operator}' has no entries to bind")
-    require_generated(entries)
+    require_bindable(entries)
     return render(
         "descriptor.cpp.j2",
         {
@@ -56,7 +57,9 @@ def render_descriptor(operator: str, entries: Sequence[Entry], types: Mapping[st
 
 def _entry(entry: Entry, kernel_type: KernelType) -> Mapping[str, Any]:
     core, (aic, aiv) = _cores(entry, kernel_type)
-    names = [parameter.name for parameter in entry.parameters]
+    parameters = parameters_of(entry)
+    names = [parameter.name for parameter in parameters]
+    workspace = workspace_of(entry)
     return {
         "name": entry.name,
         "kernel": c_string(one_line([entry.bind_target])),
@@ -64,8 +67,10 @@ def _entry(entry: Entry, kernel_type: KernelType) -> Mapping[str, Any]:
         "aic": aic,
         "aiv": aiv,
         "blocks": entry.contract.block_dim or 0,
-        "parameters": [_parameter(entry, parameter) for parameter in entry.parameters],
+        "parameters": [_parameter(entry, parameter) for parameter in parameters],
         "returned": names.index(entry.return_parameter) if entry.return_parameter else -1,
+        "workspace": names.index(workspace) if workspace else -1,
+        "descriptor_bytes": descriptor_bytes_of(entry),
     }
 
 

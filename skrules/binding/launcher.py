@@ -1,8 +1,8 @@
 """Launchers: the end of an adapted kernel file, where a plain C function starts each entry.
 
 Only the kernel's translation unit knows the types of the parameters, so it is here that sizes, alignments and scalar
-classes are measured (`skrules_arguments_<entry>`) and that values become arguments (`skrules_launch_<entry>`). All else
-about an entry stands in the descriptor.
+classes are measured and that values become arguments of a launch, or of the entry's runtime wrapper. All that goes into
+one table, `skrules_code_<entry>`; all else about an entry stands in the descriptor.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from skrules.binding.presence import absence_of, marker_of
 from skrules.binding.templates import c_string, one_line, render
+from skrules.binding.wrapper import WrapperFunction, functions_of, parameters_of
 from skrules.contract.entry import Entry, EntryParameter
 from skrules.contract.model import ParameterKind
 from skrules.errors import NeedsHuman, UsageError
@@ -42,10 +44,10 @@ def host_type(c_type: str) -> str:
     return one_line([_DEVICE_WORD.sub(lambda word: _HOST_SPELLING[word[0]], c_type)])
 
 
-def require_generated(entries: Sequence[Entry]) -> None:
-    """Raise when generated launches cannot serve the entries.
+def require_bindable(entries: Sequence[Entry]) -> None:
+    """Raise when the entries cannot be bound.
 
-    NeedsHuman: an entry whose launch is hand-written, or that takes tensor lists, whose layout only its author knows.
+    NeedsHuman: an entry that takes tensor lists and has no runtime wrapper: how a list is laid out only its author knows.
     UsageError: two entries of one name.
     """
     seen: set[str] = set()
@@ -54,34 +56,47 @@ def require_generated(entries: Sequence[Entry]) -> None:
             raise UsageError(f"entry '{entry.name}' is declared twice", at=entry.contract.at)
         seen.add(entry.name)
         lists = [p.name for p in entry.parameters if p.kind is ParameterKind.TENSOR_LIST]
-        if entry.contract.runtime_wrapper is not None:
-            what = f"entry '{entry.name}' has the runtime wrapper '{entry.contract.runtime_wrapper.entry}'"
-        elif lists:
-            what = f"entry '{entry.name}' takes tensor lists ({', '.join(lists)})"
-        else:
-            continue
-        raise NeedsHuman(f"{what}: generated launches cannot call it", at=entry.contract.at)
+        if lists and entry.contract.runtime_wrapper is None:
+            what = f"entry '{entry.name}' takes tensor lists ({', '.join(lists)}): generated launches cannot call it"
+            raise NeedsHuman(what, at=entry.contract.at)
 
 
 def render_launchers(entries: Sequence[Entry]) -> str:
-    """Return AscendC text for the end of the kernel file, at global scope: argument tables and launchers of `entries`.
+    """Return AscendC text for the end of the kernel file, at global scope: tables and launchers of `entries`.
 
-    It includes `skrules_launcher.h` (see `templates.directory`). The result is in the form of source text: one character
-    a byte, "\\n" line ends. "" when there are no entries. Raises as `require_generated`.
+    It includes `skrules_launcher.h` (see `templates.directory`) and stands behind the sources of the entries' runtime
+    wrappers and the marks of `presence.presence_marks`. The result is in the form of source text: one character a byte,
+    "\\n" line ends. "" when there are no entries. Raises as `require_bindable`.
     """
-    require_generated(entries)
+    require_bindable(entries)
     return render("launcher.asc.j2", {"entries": [_values(entry) for entry in entries]}) if entries else ""
 
 
 def _values(entry: Entry) -> Mapping[str, Any]:
     spaces = entry.kernel.namespaces
+    parameters = parameters_of(entry)
     # An alias per parameter, made where the kernel stands: there its type means what the kernel meant by it.
     prefix = "".join(f"::{space}" for space in spaces if space)
-    aliases = [f"skrules_{entry.name}_{index}" for index in range(len(entry.parameters))]
+    aliases = [f"skrules_{entry.name}_{index}" for index in range(len(parameters))]
+    functions = {function.role: function for function in functions_of(entry)}
     return {
         "name": entry.name,
         "namespaces": spaces,
         "target": entry.bind_target,
+        "marker": marker_of(entry),
+        "absent": c_string(absence_of(entry)),
+        "arguments": f"skrules_arguments_{entry.name}" if parameters else "nullptr",
+        "launch": "nullptr" if functions else f"skrules_launch_{entry.name}",
+        **{role: f"skrules_{role}_{entry.name}" if role in functions else "nullptr" for role in ("run", "prepare")},
+        "functions": [
+            {
+                "role": function.role,
+                "name": function.name,
+                "context": function.context,
+                "misfit": c_string(f"{entry.name}: the runtime wrapper must be: {_signature(function, parameters)}"),
+            }
+            for function in functions.values()
+        ],
         "parameters": [
             {
                 "alias": alias,
@@ -90,9 +105,18 @@ def _values(entry: Entry) -> Mapping[str, Any]:
                 "kind": KIND_NAMES[parameter.kind],
                 "misfit": c_string(_misfit(entry, parameter)),
             }
-            for alias, parameter in zip(aliases, entry.parameters, strict=True)
+            for alias, parameter in zip(aliases, parameters, strict=True)
         ],
     }
+
+
+def _signature(function: WrapperFunction, parameters: Sequence[EntryParameter]) -> str:
+    """Return the declaration that a wrapper's function must have, for a message."""
+    views = {ParameterKind.TENSOR: "const skrules_tensor &", ParameterKind.TENSOR_LIST: "const skrules_list &"}
+    words = [f"const {function.context} &{function.role}"] + [
+        views.get(each.kind, host_type(each.c_type).rstrip("& ") + " ") + each.name for each in parameters
+    ]
+    return f"const char *{function.name}({', '.join(words)}), in namespace ascendc_ops"
 
 
 def _misfit(entry: Entry, parameter: EntryParameter) -> str:

@@ -58,7 +58,8 @@ class RuntimeRequest:
 def runtime_sources() -> tuple[Path, ...]:
     """Return the source of the runtime, first, and its headers."""
     folder = templates.directory()
-    return (folder / "runtime.cpp", folder / "skrules_descriptor.h", *sorted((folder / "runtime").glob("*.h")))
+    tables = (folder / "skrules_descriptor.h", folder / "skrules_wrapper.h")
+    return (folder / "runtime.cpp", *tables, *sorted((folder / "runtime").glob("*.h")))
 
 
 def runtime_flags(torch: TorchInfo, toolchain: str) -> RuntimeFlags:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from skrules.contract.dtypes import DTYPES
 from skrules.errors import Location
@@ -41,7 +41,8 @@ class TensorCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One run. `tensors` has None for a nullable tensor that is not given; `scalars` are values, `structs` bytes.
+    """One run. `tensors` has None for a nullable tensor that is not given; `lists` are tensor lists, `scalars` values and
+    `structs` bytes.
 
     `blocks` 0: all cores. `tolerance` None: exact for whole numbers, `numbers.TOLERANCES` for others.
     `partial`: the kernel need not write every element.
@@ -56,4 +57,15 @@ class Case:
     tensors: Mapping[str, TensorCase | None]
     scalars: Mapping[str, bool | int | float]
     structs: Mapping[str, bytes]
+    lists: Mapping[str, tuple[TensorCase, ...]] = field(default_factory=dict)
     at: Location
+
+    def all_tensors(self) -> dict[str, TensorCase]:
+        """Return every tensor that is given by its label: "x", or "xs[2]" for one of a list."""
+        given = {name: tensor for name, tensor in self.tensors.items() if tensor is not None}
+        return given | {label_of(name, index): item for name, items in self.lists.items() for index, item in enumerate(items)}
+
+
+def label_of(name: str, index: int) -> str:
+    """Return what an item of a tensor list is called in messages and file names."""
+    return f"{name}[{index}]"

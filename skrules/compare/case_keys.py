@@ -60,6 +60,11 @@ CASE = Table(
             type=MapOf(key=NAME, value=OneOf(forms=(Null(), TENSOR)), noun="a tensor"),
             doc="every tensor of the kernel; null for a nullable one that is not given",
         ),
+        Key(
+            name="lists",
+            type=MapOf(key=NAME, value=ListOf(item=TENSOR), noun="a tensor list"),
+            doc="every tensor list of the kernel: its tensors in order",
+        ),
         Key(name="scalars", type=MapOf(key=NAME, value=_VALUE, noun="a scalar"), doc="every scalar of the kernel"),
         Key(
             name="structs",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from skrules.compare import numbers
-from skrules.compare.case import Case, TensorCase, Tolerance
+from skrules.compare.case import Case, TensorCase, Tolerance, label_of
 from skrules.compare.case_keys import CASES
 from skrules.compare.subject import Argument, Subject
 from skrules.contract.document import read_document
@@ -20,6 +21,7 @@ _MAX_TENSOR_BYTES = 1 << 31
 _MAX_RANK = 32
 _SECTIONS: Mapping[ParameterKind, str] = {
     ParameterKind.TENSOR: "tensors",
+    ParameterKind.TENSOR_LIST: "lists",
     ParameterKind.SCALAR: "scalars",
     ParameterKind.HOST_STRUCT: "structs",
 }
@@ -59,17 +61,16 @@ class _Reader:
         entry = self._entry()
         if entry is None:
             return None
+        if entry.absent:
+            self._problems.add(f"{self._title}: there is no '{entry.name}' to run: {entry.absent}", self._item.at)
+            return None
         self._check_names(entry)
         kinds = {kind: [each for each in entry.arguments if each.kind is kind] for kind in ParameterKind}
-        for parameter in kinds[ParameterKind.TENSOR_LIST]:
-            message = (
-                f"{self._title}: only the wrapper of '{entry.name}' knows how its tensor list '{parameter.name}' is laid out"
-            )
-            self._problems.add(message, self._item.at, hint="an entry without cases is reported as skipped")
         given = self._given
         structs = {each.name: self._struct(given("structs", each), each) for each in kinds[ParameterKind.HOST_STRUCT]}
         scalars = {each.name: self._scalar(given("scalars", each), each) for each in kinds[ParameterKind.SCALAR]}
         tensors = {each.name: self._tensor(given("tensors", each), each) for each in kinds[ParameterKind.TENSOR]}
+        lists = {each.name: self._list(given("lists", each), each) for each in kinds[ParameterKind.TENSOR_LIST]}
         tolerance = self._setting("tolerance")
         blocks = self._setting("block_dim")
         return Case(
@@ -82,6 +83,7 @@ class _Reader:
             tensors=tensors,
             scalars=scalars,
             structs=structs,
+            lists=lists,
             at=self._item.at,
         )
 
@@ -131,7 +133,10 @@ class _Reader:
             return f"scalars: {{{parameter.name}: 1}}"
         if parameter.kind is ParameterKind.HOST_STRUCT:
             return f"structs: {{{parameter.name}: [{{uint32: 1}}]}}"
-        return f"tensors: {{{parameter.name}: {{shape: [64], dtype: {parameter.dtype or 'float16'}}}}}"
+        tensor = f"{{shape: [64], dtype: {parameter.dtype or 'float16'}}}"
+        if parameter.kind is ParameterKind.TENSOR_LIST:
+            return f"lists: {{{parameter.name}: [{tensor}, {tensor}]}}"
+        return f"tensors: {{{parameter.name}: {tensor}}}"
 
     def _struct(self, item: Read | None, parameter: Argument) -> bytes:
         if item is None:
@@ -176,6 +181,13 @@ class _Reader:
             self._encode(parameter.encoding, item)
         value: bool | int | float = item.value
         return value
+
+    def _list(self, item: Read | None, parameter: Argument) -> tuple[TensorCase, ...]:
+        if item is None:
+            return ()
+        named = [(each, replace(parameter, name=label_of(parameter.name, index))) for index, each in enumerate(item.value)]
+        tensors = [_TensorReader(each, part, self._problems).tensor() for each, part in named]
+        return tuple(tensor for tensor in tensors if tensor is not None)
 
     def _tensor(self, item: Read | None, parameter: Argument) -> TensorCase | None:
         if item is None:

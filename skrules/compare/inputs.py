@@ -16,16 +16,12 @@ _EXACT = {"float16": 2048, "bfloat16": 256, "float32": 1 << 24, "float64": 1 << 
 
 
 def make_inputs(case: Case) -> dict[str, Array]:
-    """Return the initial content of every tensor of a case that has one: all but nulls and sentinels."""
-    return {
-        name: make_tensor(case, name, tensor)
-        for name, tensor in case.tensors.items()
-        if tensor is not None and tensor.fill != "sentinel"
-    }
+    """Return the initial content of every tensor of a case that has one, by label: all but nulls and sentinels."""
+    return {name: make_tensor(case, name, tensor) for name, tensor in case.all_tensors().items() if tensor.fill != "sentinel"}
 
 
 def make_tensor(case: Case, name: str, tensor: TensorCase) -> Array:
-    """Return one tensor's content, of its shape and dtype."""
+    """Return the content of the tensor with the label `name`, of its shape and dtype."""
     dtype = numbers.numpy_dtype(tensor.dtype)
     if tensor.fill == "random":
         return _random(case, name, tensor)

@@ -1,13 +1,16 @@
 """The plan: which cases the compare program runs on which data, and what it leaves behind.
 
     case <name> <entry> <blocks>
-    tensor <parameter> <bytes> <in|out|inout|workspace> <input file or ->
+    tensor <parameter> <bytes> <in|out|inout|workspace> <input file or -> <dtype> <dimensions, as 2x3, or ->
+    list <parameter> <number of items>
+    item <bytes> <in|out|inout|workspace> <input file or -> <dtype> <dimensions>
     scalar <parameter> <bytes in hex>
     struct <parameter> <bytes in hex>
     null <parameter>
     end
 
-Files are named relative to the plan. `-` fills a tensor with a sentinel, another one in each of the two runs.
+Files are named relative to the plan. `-` fills a tensor with a sentinel, another one in each of the two runs. A dtype is its
+number in `skrules_dtype` of skrules_wrapper.h.
 """
 
 from __future__ import annotations
@@ -18,14 +21,15 @@ from pathlib import Path
 import numpy as np
 
 from skrules.compare import numbers
-from skrules.compare.case import Case, TensorCase
+from skrules.compare.case import Case, TensorCase, label_of
 from skrules.compare.inputs import make_tensor
 from skrules.compare.numbers import Array
 from skrules.compare.subject import Argument, Subject
+from skrules.contract.dtypes import DTYPES
 from skrules.contract.model import ParameterKind, Role
 from skrules.errors import TestFailure
 
-HEADER = "skrules-plan 1"
+HEADER = "skrules-plan 2"
 PLAIN_SENTINEL = 0xA5
 SK_SENTINEL = 0x5A
 
@@ -38,32 +42,39 @@ def write_plan(folder: Path, cases: Sequence[Case], entries: Mapping[str, Subjec
     for case in cases:
         lines.append(f"case {case.name} {case.entry} {case.blocks}")
         for parameter in entries[case.entry].arguments:
-            lines.append(_argument(case, parameter))
-            tensor = case.tensors.get(parameter.name)
-            if tensor is not None and tensor.fill != "sentinel":
-                data = numbers.little_endian(make_tensor(case, parameter.name, tensor))
-                (folder / _input_file(case, parameter.name)).write_bytes(data)
+            lines += _argument(case, parameter)
         lines.append("end")
+        for label, tensor in case.all_tensors().items():
+            if tensor.fill != "sentinel":
+                data = numbers.little_endian(make_tensor(case, label, tensor))
+                (folder / _input_file(case, label)).write_bytes(data)
     plan = folder / "plan.txt"
     plan.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
     return plan
 
 
-def _input_file(case: Case, parameter: str) -> str:
-    return f"inputs/{case.name}.{parameter}.bin"
+def _input_file(case: Case, label: str) -> str:
+    return f"inputs/{case.name}.{label}.bin"
 
 
-def _argument(case: Case, parameter: Argument) -> str:
+def _argument(case: Case, parameter: Argument) -> list[str]:
     name = parameter.name
     if parameter.kind is ParameterKind.SCALAR:
-        return f"scalar {name} {numbers.encode(parameter.encoding, case.scalars[name]).hex()}"
+        return [f"scalar {name} {numbers.encode(parameter.encoding, case.scalars[name]).hex()}"]
     if parameter.kind is ParameterKind.HOST_STRUCT:
-        return f"struct {name} {case.structs[name].hex()}"
+        return [f"struct {name} {case.structs[name].hex()}"]
+    if parameter.kind is ParameterKind.TENSOR_LIST:
+        items = case.lists[name]
+        described = [f"item {_tensor(case, parameter, label_of(name, i), item)}" for i, item in enumerate(items)]
+        return [f"list {name} {len(items)}", *described]
     tensor = case.tensors[name]
-    if tensor is None:
-        return f"null {name}"
-    file = "-" if tensor.fill == "sentinel" else _input_file(case, name)
-    return f"tensor {name} {tensor.bytes} {_use(parameter)} {file}"
+    return [f"null {name}" if tensor is None else f"tensor {name} {_tensor(case, parameter, name, tensor)}"]
+
+
+def _tensor(case: Case, parameter: Argument, label: str, tensor: TensorCase) -> str:
+    file = "-" if tensor.fill == "sentinel" else _input_file(case, label)
+    dtype = list(DTYPES).index(tensor.dtype) + 1
+    return f"{tensor.bytes} {_use(parameter)} {file} {dtype} {'x'.join(map(str, tensor.shape)) or '-'}"
 
 
 def _use(parameter: Argument) -> str:
@@ -75,15 +86,22 @@ def _use(parameter: Argument) -> str:
 
 
 def outputs_of(case: Case, entry: Subject) -> Iterator[tuple[str, TensorCase]]:
-    """Yield the tensors that a case's run leaves behind, in the kernel's order."""
+    """Yield the tensors that a case's run leaves behind by their labels, in the kernel's order."""
     for parameter in entry.arguments:
+        if Role.OUTPUT not in parameter.roles:
+            continue
         tensor = case.tensors.get(parameter.name)
-        if Role.OUTPUT in parameter.roles and tensor is not None:
+        if tensor is not None:
             yield parameter.name, tensor
+        for index, item in enumerate(case.lists.get(parameter.name, ())):
+            yield label_of(parameter.name, index), item
 
 
 def read_output(folder: Path, case: Case, name: str, tensor: TensorCase, run: str) -> Array:
-    """Return what a run ("plain" or "sk") left in a tensor. Raises TestFailure when it left nothing of the right size."""
+    """Return what a run ("plain" or "sk") left in the tensor with the label `name`.
+
+    Raises TestFailure when it left nothing of the right size.
+    """
     path = folder / f"{case.name}.{name}.{run}"
     try:
         data = path.read_bytes()

@@ -3,8 +3,8 @@
     def add_custom(x, y):
         return x + y
 
-A function takes, by name, those inputs, in-place tensors, scalars and structs (as bytes) it wants, and returns the
-output, or a mapping from output to array when there are several.
+A function takes, by name, those inputs, in-place tensors, lists of them, scalars and structs (as bytes) it wants, and returns
+the output, or a mapping from output to array when there are several. An output list is a list of arrays.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from skrules.compare import numbers
-from skrules.compare.case import Case
+from skrules.compare.case import Case, label_of
 from skrules.compare.numbers import Array
 from skrules.compare.plan import outputs_of
 from skrules.compare.subject import Subject
@@ -70,15 +70,22 @@ class Reference:
         return Location(file=self._name, line=line)
 
     def expected(self, case: Case, entry: Subject, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """Return the expected output arrays of a case, in the dtype that the reference computed.
+        """Return the expected output arrays of a case by label, in the dtype that the reference computed.
 
-        `inputs` has the initial content of input and in-place tensors. Raises TestFailure: no function for the entry, its
-        code fails, it asks for what the kernel does not have, or it returns other outputs or shapes than the case has.
+        `inputs` has the initial content of input and in-place tensors by label. Raises TestFailure: no function for the
+        entry, its code fails, it asks for what the kernel does not have, or it returns other outputs or shapes than the
+        case has.
         """
         function = self._function(entry)
         code = getattr(inspect.unwrap(function), "__code__", None)
         at = Location(file=self._name, line=getattr(code, "co_firstlineno", 0))
-        outputs = dict(outputs_of(case, entry))
+        tensors = dict(outputs_of(case, entry))
+        # By parameter: a list is one output, even one without items.
+        outputs = [
+            each.name
+            for each in entry.arguments
+            if each.name in tensors or (each.name in case.lists and Role.OUTPUT in each.roles)
+        ]
         arguments = _arguments(function, _available(case, entry, inputs), f"the reference {function.__name__}()", at)
         with self._running(f"fails in case '{case.name}'"), np.errstate(all="ignore"):
             result = function(**arguments)
@@ -89,15 +96,22 @@ class Reference:
                     f"not {type(result).__name__}",
                     at=at,
                 )
-            result = {next(iter(outputs)): result}
+            result = {outputs[0]: result}
         for name in [*result, *outputs]:
             if name not in outputs or name not in result:
                 what = "returns no" if name in outputs else "returns the unknown"
                 raise TestFailure(f"the reference {function.__name__}() {what} '{name}'", at=at, allowed=outputs)
-        arrays = {}
+        arrays: dict[str, Array] = {}
         with self._running(f"returns no array in case '{case.name}'"):
-            arrays = {name: np.asarray(result[name]) for name in outputs}
-        for name, tensor in outputs.items():
+            for name in outputs:
+                if name in case.lists:
+                    items, wanted = list(result[name]), len(case.lists[name])
+                    if len(items) != wanted:
+                        raise TestFailure(f"the reference's '{name}' has {len(items)} tensors, not {wanted}", at=at)
+                    arrays |= {label_of(name, index): np.asarray(item) for index, item in enumerate(items)}
+                else:
+                    arrays[name] = np.asarray(result[name])
+        for name, tensor in tensors.items():
             _check(arrays[name], name, tensor.shape, tensor.dtype, at)
         return arrays
 
@@ -116,9 +130,14 @@ def _available(case: Case, entry: Subject, inputs: Mapping[str, Array]) -> dict[
     """Everything a reference may ask for, tensors as copies that it may change."""
     available: dict[str, Any] = {**case.scalars, **case.structs}
     for parameter in entry.arguments:
-        if parameter.name in case.tensors and Role.INPUT in parameter.roles:
+        if Role.INPUT not in parameter.roles:
+            continue
+        if parameter.name in case.tensors:
             array = inputs.get(parameter.name)
             available[parameter.name] = None if array is None else array.copy()
+        elif parameter.name in case.lists:
+            items = range(len(case.lists[parameter.name]))
+            available[parameter.name] = [inputs[label_of(parameter.name, index)].copy() for index in items]
     return available
 
 

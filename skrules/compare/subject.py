@@ -31,7 +31,7 @@ _ENCODINGS: Mapping[tuple[str, int], str] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
     """One kernel parameter. `bytes` is the size of its C++ type; `encoding` the dtype of a scalar, "" of all else;
-    `dtype` and `rank` are what the contract says of a tensor, "" and None for any."""
+    `dtype` and `rank` are what the contract says of a tensor or of all in a list, "" and None for any."""
 
     name: str
     c_type: str = ""
@@ -46,11 +46,13 @@ class Argument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """One entry. `kernel` is what is launched ("scale<half>"); `blocks` is of the contract, 0 for all cores."""
+    """One entry. `kernel` is what is launched ("scale<half>"); `blocks` is of the contract, 0 for all cores; `absent` says
+    why the kernel is not in this build, "" when it is."""
 
     name: str
     kernel: str
     blocks: int = 0
+    absent: str = ""
     arguments: tuple[Argument, ...]
 
     @property
@@ -89,7 +91,13 @@ def read_description(text: str) -> tuple[Subject, ...]:
 
 def _subject(data: Mapping[str, Any]) -> Subject:
     arguments = tuple(_argument(each) for each in data["parameters"])
-    return Subject(name=str(data["name"]), kernel=str(data["kernel"]), blocks=int(data["blocks"]), arguments=arguments)
+    return Subject(
+        name=str(data["name"]),
+        kernel=str(data["kernel"]),
+        blocks=int(data["blocks"]),
+        absent=str(data["absent"]),
+        arguments=arguments,
+    )
 
 
 def _argument(data: Mapping[str, Any]) -> Argument:
@@ -101,7 +109,7 @@ def _argument(data: Mapping[str, Any]) -> Argument:
         kind=kind,
         roles=tuple(Role(role) for role in data["roles"]),
         nullable=bool(data["nullable"]),
-        dtype=str(data["dtype"]) if kind is ParameterKind.TENSOR else "",
+        dtype=str(data["dtype"]) if kind in (ParameterKind.TENSOR, ParameterKind.TENSOR_LIST) else "",
         rank=rank if rank >= 0 else None,
         bytes=size,
         encoding=_ENCODINGS.get((data["scalar"], size), "") if kind is ParameterKind.SCALAR else "",

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from skrules.adapt import AdaptedSource, adapt
 from skrules.binding.descriptor import render_descriptor
 from skrules.binding.launcher import render_launchers
+from skrules.binding.presence import presence_marks
+from skrules.binding.wrapper import check_shared, check_wrapped
 from skrules.contract.check import resolve_units
+from skrules.contract.entry import Entry
 from skrules.contract.load import load
 from skrules.contract.model import Contract
 from skrules.engine.action import Action
@@ -24,6 +28,7 @@ from skrules.source.includes import local_headers
 from skrules.source.model import SourceUnit
 
 MNEMONIC = "ADAPT"
+_NEWLINE = b"\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +71,7 @@ def codegen(target: Target, context: Context) -> Generated:
         inputs=(*target.strings("srcs"), *([contract] if contract else [])),
         outputs=(*(path for source in sources for path in (source.adapted, source.options)), descriptor),
         key={"codegen": context.codegen_digest},
-        run=_runner(target.label.name, str(target.label), sources, contract, descriptor, depfile),
+        run=_runner(target, sources, contract, descriptor, depfile),
         depfile=depfile,
     )
     return Generated(sources=sources, descriptor=descriptor, action=action)
@@ -79,20 +84,22 @@ def _place(source: str, target: Target, folder: str) -> GeneratedSource:
 
 
 def _runner(
-    name: str, label: str, sources: Sequence[GeneratedSource], contract_path: str, descriptor: str, depfile: str
+    target: Target, sources: Sequence[GeneratedSource], contract_path: str, descriptor: str, depfile: str
 ) -> Callable[[Path], None]:
     def run(root: Path) -> None:
         contract = load((root / contract_path).read_bytes(), contract_path) if contract_path else None
         units = [read((root / source.source).read_bytes(), source.source) for source in sources]
         headers = {source.source: _headers(root, source.source) for source in sources}
-        text = generate(name, units, contract, {source.source: source.adapted for source in sources}, headers)
+        wrappers = _wrappers(root, target.label.package, contract)
+        adapted_paths = {source.source: source.adapted for source in sources}
+        text = generate(target.label.name, units, contract, adapted_paths, headers, wrappers)
         for source in sources:
             write_if_changed(root / source.adapted, text.adapted[source.source])
             write_if_changed(root / source.options, text.options[source.source].encode())
         write_if_changed(root / descriptor, text.descriptor.encode())
-        names = dict.fromkeys(header.path for found in headers.values() for header in found)
+        names = dict.fromkeys(unit.path for found in (*headers.values(), wrappers.values()) for unit in found)
         write_if_changed(root / depfile, write_depfile(descriptor, names).encode())
-        report(label, text.findings)
+        report(str(target.label), text.findings)
 
     return run
 
@@ -104,53 +111,86 @@ def _headers(root: Path, source: str) -> tuple[SourceUnit, ...]:
     return tuple(read(data, Path(path).relative_to(root).as_posix()) for path, data in sorted(inside.items()))
 
 
+def _wrappers(root: Path, package: str, contract: Contract | None) -> dict[str, SourceUnit]:
+    """Read the runtime wrappers that the contract names, by that name; one that is not there is left out."""
+    wrappers = [entry.runtime_wrapper for entry in contract.entries if entry.runtime_wrapper] if contract else []
+    places = {wrapper.source: f"{package}/{wrapper.source}".lstrip("/") for wrapper in wrappers}
+    return {name: read((root / path).read_bytes(), path) for name, path in places.items() if (root / path).is_file()}
+
+
 def generate(
     name: str,
     units: Sequence[SourceUnit],
     contract: Contract | None,
     adapted_paths: Mapping[str, str],
     headers: Mapping[str, Sequence[SourceUnit]],
+    wrappers: Mapping[str, SourceUnit] = MappingProxyType({}),
 ) -> OperatorText:
     """Adapt and bind all sources of an operator.
 
-    `adapted_paths` names the generated file of each source, for `#line`; `headers` has the workspace headers of each.
+    `adapted_paths` names the generated file of each source, for `#line`; `headers` has the workspace headers of each;
+    `wrappers` has the sources of runtime wrappers by the contract's name of them.
 
     Raises NeedsHuman with every finding of every source when one of them stops the operator.
     """
     resolutions = resolve_units(units, contract)
     adapted = [adapt(unit, found, headers.get(unit.path, ())) for unit, found in zip(units, resolutions, strict=True)]
-    findings = tuple(dict.fromkeys(finding for source in adapted for finding in source.findings))
+    resolved = [(unit.path, found.entries) for unit, found in zip(units, resolutions, strict=True)]
+    findings = tuple(
+        dict.fromkeys([*(finding for source in adapted for finding in source.findings), *_wrapper_findings(resolved, wrappers)])
+    )
     if blockers(findings):
         raise needs_human(name, findings)
     entries = [entry.entry for source in adapted for entry in source.entries]
     texts = {}
     for source in adapted:
         path = source.unit.path
-        adapted_text = source.text(line_markers=True, generated=adapted_paths[path])
-        texts[path] = _with_launchers(
-            adapted_text, render_launchers([entry.entry for entry in source.entries]), adapted_paths[path]
-        )
+        own = [entry.entry for entry in source.entries]
+        marked = replace(source, fragments=(*source.fragments, *presence_marks(source.unit, own)))
+        text = marked.text(line_markers=True, generated=adapted_paths[path])
+        for wrapper in _wrappers_used(own, wrappers):
+            text = _appended(text, wrapper.text.removeprefix("\xef\xbb\xbf"), wrapper.path, 1)
+        texts[path] = _appended(text, render_launchers(own), adapted_paths[path])
     return OperatorText(
         adapted=texts,
-        options={source.unit.path: _options(source) for source in adapted},
+        options={source.unit.path: _options(source, wrappers) for source in adapted},
         descriptor=render_descriptor(name, entries, {entry.name: entry.kernel.type for entry in entries}),
         findings=findings,
     )
 
 
-def _with_launchers(text: bytes, launchers: str, path: str) -> bytes:
-    """Append the launchers; a compiler's messages on them name the generated file and its line."""
+def _wrapper_findings(resolved: Sequence[tuple[str, Sequence[Entry]]], wrappers: Mapping[str, SourceUnit]) -> list[Finding]:
+    entries = [entry for _, found in resolved for entry in found]
+    used = _wrappers_used(entries, wrappers)
+    checked = [
+        finding
+        for entry in entries
+        if entry.contract.runtime_wrapper
+        for finding in check_wrapped(entry, wrappers.get(entry.contract.runtime_wrapper.source))
+    ]
+    return [*(finding for wrapper in used for finding in wrapper.findings), *checked, *check_shared(resolved)]
+
+
+def _wrappers_used(entries: Sequence[Entry], wrappers: Mapping[str, SourceUnit]) -> list[SourceUnit]:
+    """Return the wrappers of `entries`, each once."""
+    names = dict.fromkeys(entry.contract.runtime_wrapper.source for entry in entries if entry.contract.runtime_wrapper)
+    return [wrappers[name] for name in names if name in wrappers]
+
+
+def _appended(text: bytes, more: str, path: str, line: int = 0) -> bytes:
+    """Append source text that messages call line `line` and following of `path`; 0: the line of the result it will be."""
     if not text.endswith(b"\n"):
         text += b"\n"
-    next_line = text.count(b"\n") + 2
-    return text + f'#line {next_line} "{path}"\n{launchers}'.encode("latin-1")
+    return text + f'#line {line or text.count(_NEWLINE) + 2} "{path}"\n'.encode() + more.encode("latin-1")
 
 
-def _options(source: AdaptedSource) -> str:
-    words = dict.fromkeys(
-        word for entry in source.entries for word in (*entry.entry.contract.defines, *entry.entry.contract.options)
-    )
-    return "".join(f"{_quote(word)}\n" for word in words)
+def _options(source: AdaptedSource, wrappers: Mapping[str, SourceUnit]) -> str:
+    entries = [entry.entry for entry in source.entries]
+    words = dict.fromkeys(word for entry in entries for word in (*entry.contract.defines, *entry.contract.options))
+    # A wrapper includes its neighbours, and so does the kernel it is compiled with.
+    places = {Path(wrapper.path).parent.as_posix(): "" for wrapper in _wrappers_used(entries, wrappers)}
+    places.pop(Path(source.unit.path).parent.as_posix(), None)
+    return "".join(f"{_quote(word)}\n" for word in [*words, *(word for place in places for word in ("-iquote", place))])
 
 
 def _quote(word: str) -> str:

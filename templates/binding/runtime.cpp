@@ -12,18 +12,23 @@
 #include "runtime/call.h"
 #include "runtime/entry.h"
 #include "runtime/refusal.h"
+#include "runtime/wrapped.h"
 #include "skrules_descriptor.h"
 
 namespace skrules::binding {
 namespace {
 
-constexpr uint32_t kLayout = 1;
+constexpr uint32_t kLayout = 2;
 
 PyObject *run(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
     const auto *entry = static_cast<const Entry *>(PyCapsule_GetPointer(self, nullptr));
     if (!entry) return nullptr;
     try {
-        return call(*entry, Arguments{arguments, PyVectorcall_NARGS(static_cast<size_t>(count)), names});
+        const skrules_code &code = *entry->declared->code;
+        const Arguments given{arguments, PyVectorcall_NARGS(static_cast<size_t>(count)), names};
+        if (code.absent) refuse(PyExc_RuntimeError, code.absent);
+        if (entry->prepares) return prepareWrapped(*entry, given);
+        return code.launch ? call(*entry, given) : callWrapped(*entry, given);
     } catch (const Refusal &refusal) {
         PyErr_SetString(refusal.type, (entry->title + refusal.message).c_str());
     } catch (const Raised &) {
@@ -50,19 +55,25 @@ void set(PyObject *module, const char *name, PyObject *value) {
     if (PyObject_SetAttrString(module, name, value) != 0) throw Raised{};
 }
 
-// Adds run_<entry>; returns the tuple of its parameter names. The entry lives as long as the process, as modules do.
-Reference addEntry(PyObject *module, PyObject *moduleName, const skrules_module &described, const skrules_entry &declared) {
+// Adds one function. Its entry lives as long as the process, as modules do.
+const Entry &addFunction(PyObject *module, PyObject *moduleName, const skrules_module &described, const skrules_entry &declared,
+                         bool prepares) {
     auto *entry = new Entry();
-    prepare(*entry, described, declared);
+    prepare(*entry, described, declared, prepares);
     entry->method = {entry->function.c_str(), reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(run)),
                      METH_FASTCALL | METH_KEYWORDS, entry->documentation.c_str()};
     Reference capsule = checked(PyCapsule_New(entry, nullptr, nullptr));
     set(module, entry->function.c_str(), PyCFunction_NewEx(&entry->method, capsule.get(), moduleName));
+    return *entry;
+}
+
+// Adds run_<entry>, and prepare_<entry> where there is something to prepare; returns the tuple of its parameter names.
+Reference addEntry(PyObject *module, PyObject *moduleName, const skrules_module &described, const skrules_entry &declared) {
+    const Entry &entry = addFunction(module, moduleName, described, declared, false);
+    if (declared.descriptor_bytes) addFunction(module, moduleName, described, declared, true);
     Reference names = checked(PyTuple_New(static_cast<Py_ssize_t>(declared.count)));
     for (uint32_t index = 0; index < declared.count; ++index) {
-        PyObject *name = entry->parameters[index].name;
-        Py_INCREF(name);
-        PyTuple_SET_ITEM(names.get(), static_cast<Py_ssize_t>(index), name);
+        PyTuple_SET_ITEM(names.get(), static_cast<Py_ssize_t>(index), Py_NewRef(entry.parameters[index].name));
     }
     return names;
 }

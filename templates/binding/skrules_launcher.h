@@ -56,4 +56,18 @@ template <class T> constexpr skrules_argument describe() {
 // `argument` points to the parameter by value.
 template <class T> Value<T> take(const void *argument) { return *static_cast<const Value<T> *>(argument); }
 
+// A parameter as a runtime wrapper gets it.
+template <class T, skrules_kind kind> using Passed =
+    std::conditional_t<kind == SKRULES_TENSOR, const skrules_tensor &,
+                       std::conditional_t<kind == SKRULES_TENSOR_LIST, const skrules_list &, Value<T>>>;
+
+template <class T, skrules_kind kind> Passed<T, kind> pass(const void *argument) {
+    return *static_cast<const std::remove_reference_t<Passed<T, kind>> *>(argument);
+}
+
+// A wrapper's function must be of exactly this type: a conversion would change values without a word.
+template <class Context, class... P> using Wrapper = const char *(*)(const Context &, P...);
+template <class Function> constexpr bool accepts(Function) { return true; }
+template <class Function> constexpr bool accepts(...) { return false; }
+
 }  // namespace skrules

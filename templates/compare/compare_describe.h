@@ -13,13 +13,15 @@ inline std::string describeParameter(const skrules_parameter &parameter, const s
     static const char *const kinds[] = {"tensor", "tensor_list", "scalar", "host_struct"};
     static const char *const scalars[] = {"", "signed", "unsigned", "bool", "float", "half", "bfloat16"};
     std::string roles;
-    for (const auto &[bit, name] : {std::pair<int, const char *>{SKRULES_INPUT, "input"}, {SKRULES_OUTPUT, "output"}, {SKRULES_WORKSPACE, "workspace"}}) {
+    for (const auto &[bit, name] :
+         {std::pair<int, const char *>{SKRULES_INPUT, "input"}, {SKRULES_OUTPUT, "output"}, {SKRULES_WORKSPACE, "workspace"}}) {
         if ((parameter.roles & bit) != 0) roles += (roles.empty() ? "" : ",") + quoteJson(name);
     }
-    return "{\"name\":" + quoteJson(parameter.name) + ",\"c_type\":" + quoteJson(parameter.c_type) + ",\"kind\":" +
-           quoteJson(kinds[parameter.kind]) + ",\"roles\":[" + roles + "],\"nullable\":" + (parameter.nullable ? "true" : "false") +
-           ",\"dtype\":" + quoteJson(parameter.dtype) + ",\"rank\":" + std::to_string(parameter.rank) +
-           ",\"size\":" + std::to_string(argument.size) + ",\"scalar\":" + quoteJson(scalars[argument.scalar]) + "}";
+    return "{\"name\":" + quoteJson(parameter.name) + ",\"c_type\":" + quoteJson(parameter.c_type) +
+           ",\"kind\":" + quoteJson(kinds[parameter.kind]) + ",\"roles\":[" + roles +
+           "],\"nullable\":" + (parameter.nullable ? "true" : "false") + ",\"dtype\":" + quoteJson(parameter.dtype) +
+           ",\"rank\":" + std::to_string(parameter.rank) + ",\"size\":" + std::to_string(argument.size) +
+           ",\"scalar\":" + quoteJson(scalars[argument.scalar]) + "}";
 }
 
 inline void describe(const skrules_operator &table) {
@@ -28,9 +30,12 @@ inline void describe(const skrules_operator &table) {
         const skrules_entry &entry = table.entries[i];
         text += std::string(i != 0 ? "," : "") + "{\"name\":" + quoteJson(entry.name) + ",\"kernel\":" + quoteJson(entry.kernel) +
                 ",\"aic\":" + std::to_string(entry.aic) + ",\"aiv\":" + std::to_string(entry.aiv) +
-                ",\"blocks\":" + std::to_string(entry.blocks) + ",\"parameters\":[";
+                ",\"blocks\":" + std::to_string(entry.blocks) +
+                ",\"absent\":" + quoteJson(entry.code->absent != nullptr ? entry.code->absent : "") + ",\"parameters\":[";
         for (uint32_t p = 0; p < entry.count; ++p) {
-            text += (p != 0 ? "," : "") + describeParameter(entry.parameters[p], entry.arguments[p]);
+            const skrules_argument unknown{0, 1, SKRULES_NOT_SCALAR};
+            const skrules_argument *arguments = entry.code->arguments;
+            text += (p != 0 ? "," : "") + describeParameter(entry.parameters[p], arguments != nullptr ? arguments[p] : unknown);
         }
         text += "]}";
     }

@@ -103,17 +103,9 @@ def test_entries_of_one_name() -> None:
 
 
 def test_tensor_lists_are_for_a_human() -> None:
-    with pytest.raises(NeedsHuman, match=r"contract\.yaml:3:5: entry 'cat' takes tensor lists \(xs, ys\)"):
+    with pytest.raises(NeedsHuman, match=r"contract\.yaml:3:5: entry 'cat' takes tensor lists \(xs, ys\): generated launches cannot"):
         listed = [parameter(name, "GM_ADDR", ParameterKind.TENSOR_LIST) for name in ("xs", "ys")]
         render_launchers([entry("cat", *listed)])
-
-
-def test_runtime_wrappers_are_for_a_human() -> None:
-    wrapped = replace(
-        entry("a"), contract=EntryContract(name="a", at=AT, runtime_wrapper=RuntimeWrapper(source="w.cpp", entry="run"))
-    )
-    with pytest.raises(NeedsHuman, match="entry 'a' has the runtime wrapper 'run'"):
-        render_launchers([wrapped])
 
 
 def compiled(tmp_path: Path, code: str, entries: list[Entry]) -> str:

@@ -178,12 +178,6 @@ def test_the_entry_must_be_named_when_there_are_several() -> None:
     assert load_cases(text.encode(), "cases.yaml", [a, replace(a, name="b")])[0].entry == "b"
 
 
-def test_tensor_lists_are_not_run() -> None:
-    subject = Subject(name="a", kernel="a", arguments=(Argument(name="l", kind=ParameterKind.TENSOR_LIST),))
-    with pytest.raises(UsageError, match="only the wrapper of 'a' knows how its tensor list 'l' is laid out"):
-        load_cases(b"cases: [{name: c}]", "cases.yaml", [subject])
-
-
 def test_all_errors_come_at_once() -> None:
     text = _errors(_text(", sed: 1", x="x: {shape: [6]}", n="n: -1"))
     assert text.count("error: cases.yaml:2:") == 4
@@ -210,3 +204,61 @@ def test_an_unknown_scalar() -> None:
 )
 def test_encoding_is_little_endian(dtype: str, value: float, data: str) -> None:
     assert numbers.encode(dtype, value).hex() == data
+
+
+LIST = ParameterKind.TENSOR_LIST
+CONCAT = Subject(
+    name="concat",
+    kernel="concat",
+    arguments=(
+        Argument(name="xs", kind=LIST, roles=(Role.INPUT,), dtype="float16", rank=2),
+        Argument(name="out", kind=TENSOR, roles=(Role.OUTPUT,), dtype="float16"),
+    ),
+)
+OUT = "tensors: {out: {shape: [8]}}"
+
+
+def _concat(text: str, subject: Subject = CONCAT) -> Case:
+    return load_cases(f"cases:\n  - {{name: one, {text}}}\n".encode(), "cases.yaml", [subject])[0]
+
+
+def test_tensor_lists_in_order() -> None:
+    case = _concat(OUT + ", lists: {xs: [{shape: [1, 3]}, {shape: [0, 3], values: ones}]}")
+    assert case.lists == {
+        "xs": (
+            TensorCase(shape=(1, 3), dtype="float16", fill="random", low=-1, high=1),
+            TensorCase(shape=(0, 3), dtype="float16", fill="ones"),
+        )
+    }
+    assert list(case.all_tensors()) == ["out", "xs[0]", "xs[1]"]
+    assert _concat(OUT + ", lists: {xs: []}").lists == {"xs": ()}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (OUT, "case 'one' does not give 'xs' under 'lists'"),
+        (OUT, "hint: lists: {xs: [{shape: [64], dtype: float16}, {shape: [64], dtype: float16}]}"),
+        (OUT + ", lists: {xs: {shape: [1, 3]}}", "must be a list"),
+        (OUT + ", lists: {xs: [{shape: [1, 3]}, null]}", "must be"),
+        (OUT + ", lists: {xs: [{shape: [1, 3]}, {shape: [3]}]}", "'xs[1]': has 1 dimensions; the contract says 2"),
+        (OUT + ", lists: {xs: [{shape: [1, 3], dtype: float32}]}", "'xs[0]': is float16 in the contract, not float32"),
+        (OUT + ", lists: {xs: [{shape: [1, 3], initial: ones}]}", "'xs[0]': an input has no 'initial'"),
+        (OUT + ", lists: {xs: [{shap: [1, 3]}]}", "did you mean 'shape'?"),
+        (OUT + ", lists: {ys: [], xs: []}", "entry 'concat' has no parameter 'ys'"),
+        (OUT + ", lists: {out: []}", "'out' belongs under 'tensors'"),
+        ("tensors: {out: {shape: [8]}, xs: {shape: [1, 3]}}", "'xs' belongs under 'lists'"),
+    ],
+)
+def test_what_is_refused_of_lists(text: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        _concat(text)
+    assert message in str(caught.value) and "cases.yaml:2:" in str(caught.value)
+
+
+def test_a_kernel_that_is_not_in_the_build_has_no_cases() -> None:
+    gone = replace(CONCAT, absent="its kernel stands under '#ifdef X', which does not hold in this build")
+    with pytest.raises(
+        UsageError, match=r"cases\.yaml:2:5: case 'one': there is no 'concat' to run: its kernel stands under '#ifdef X'"
+    ):
+        _concat(OUT, gone)

@@ -54,12 +54,12 @@ def _case() -> Case:
 def test_the_plan(case: Case, tmp_path: Path) -> None:
     plan = write_plan(tmp_path, [case, replace(case, name="again", blocks=0)], {"k": SUBJECT})
     assert plan.read_text().splitlines()[:10] == [
-        "skrules-plan 1",
+        "skrules-plan 2",
         "case small k 3",
-        "tensor x 8 in inputs/small.x.bin",
-        "tensor acc 12 inout inputs/small.acc.bin",
-        "tensor z 8 out -",
-        "tensor w 2 workspace inputs/small.w.bin",
+        "tensor x 8 in inputs/small.x.bin 10 2x2",
+        "tensor acc 12 inout inputs/small.acc.bin 6 3",
+        "tensor z 8 out - 11 4",
+        "tensor w 2 workspace inputs/small.w.bin 2 2",
         "null o",
         "scalar a 003e",
         "struct c 07000000",
@@ -142,3 +142,52 @@ def test_outputs_and_their_files(case: Case, tmp_path: Path) -> None:
     (tmp_path / "small.acc.sk").write_bytes(b"123")
     with pytest.raises(TestFailure, match="has 3 bytes, not 12"):
         read_output(tmp_path, case, "acc", outputs["acc"], "sk")
+
+
+LISTED = Subject(
+    name="k",
+    kernel="k",
+    arguments=(
+        Argument(name="xs", kind=ParameterKind.TENSOR_LIST, roles=(Role.INPUT,)),
+        Argument(name="n", kind=ParameterKind.SCALAR, encoding="uint8"),
+        Argument(name="zs", kind=ParameterKind.TENSOR_LIST, roles=(Role.OUTPUT,)),
+        Argument(name="none", kind=ParameterKind.TENSOR_LIST, roles=(Role.INPUT,)),
+    ),
+)
+LISTED_CASES = """cases:
+  - name: c
+    lists:
+      xs: [{shape: [2, 3], dtype: float16, values: ones}, {shape: [], dtype: int8, values: 7}]
+      zs: [{shape: [4], dtype: int8}, {shape: [0], dtype: int8}]
+      none: []
+    scalars: {n: 1}
+"""
+
+
+def test_lists_in_the_plan_and_their_files(tmp_path: Path) -> None:
+    case = load_cases(LISTED_CASES.encode(), "cases.yaml", [LISTED])[0]
+    plan = write_plan(tmp_path, [case], {"k": LISTED})
+    assert plan.read_text().splitlines()[1:] == [
+        "case c k 0",
+        "list xs 2",
+        "item 12 in inputs/c.xs[0].bin 10 2x3",
+        "item 1 in inputs/c.xs[1].bin 2 -",
+        "scalar n 01",
+        "list zs 2",
+        "item 4 out - 2 4",
+        "item 0 out - 2 0",
+        "list none 0",
+        "end",
+    ]
+    assert (tmp_path / "inputs/c.xs[0].bin").read_bytes() == bytes.fromhex("003c") * 6
+    assert (tmp_path / "inputs/c.xs[1].bin").read_bytes() == b"\x07"
+    assert list(dict(outputs_of(case, LISTED))) == ["zs[0]", "zs[1]"]
+    (tmp_path / "c.zs[0].sk").write_bytes(b"1234")
+    assert read_output(tmp_path, case, "zs[0]", case.lists["zs"][0], "sk").tolist() == [49, 50, 51, 52]
+
+
+def test_the_tensors_of_a_list_differ() -> None:
+    xs = "{shape: [64], dtype: int8}, {shape: [64], dtype: int8}"
+    text = f"cases: [{{name: c, lists: {{xs: [{xs}], zs: [], none: []}}, scalars: {{n: 1}}}}]"
+    made = make_inputs(load_cases(text.encode(), "cases.yaml", [LISTED])[0])
+    assert list(made) == ["xs[0]", "xs[1]"] and not np.array_equal(made["xs[0]"], made["xs[1]"])

@@ -137,3 +137,55 @@ def test_files_of_other_bytes_are_no_crash(tmp_path: Path) -> None:
             Reference(path)
     with pytest.raises(TestFailure, match="cannot be loaded: FileNotFoundError"):
         Reference(tmp_path / "none.py")
+
+
+LIST = ParameterKind.TENSOR_LIST
+SPLIT = Subject(
+    name="split",
+    kernel="split",
+    arguments=(
+        Argument(name="xs", kind=LIST, roles=(Role.INPUT,)),
+        Argument(name="zs", kind=LIST, roles=(Role.OUTPUT,)),
+    ),
+)
+SPLIT_CASE = Case(
+    name="three",
+    entry="split",
+    tensors={},
+    scalars={},
+    structs={},
+    lists={
+        "xs": (TensorCase(shape=(2,), dtype="int8", fill="arange"), TensorCase(shape=(0,), dtype="int8", fill="ones")),
+        "zs": (TensorCase(shape=(1,), dtype="int8", fill="sentinel"), TensorCase(shape=(2,), dtype="int8", fill="sentinel")),
+    },
+    at=CASE.at,
+)
+
+
+def test_lists_are_lists_of_arrays(tmp_path: Path) -> None:
+    text = "def split(xs):\n    a, b = xs\n    return [a[:1] + b.size, [5, 6]]\n"
+    found = _expected(tmp_path, text, SPLIT, SPLIT_CASE)
+    assert {name: array.tolist() for name, array in found.items()} == {"zs[0]": [0], "zs[1]": [5, 6]}
+    text = "def split(xs):\n    return {'zs': (each for each in ([1], [2, 3]))}\n"
+    assert _expected(tmp_path, text, SPLIT, SPLIT_CASE)["zs[1]"].tolist() == [2, 3]
+
+
+def test_items_are_copies(tmp_path: Path) -> None:
+    inputs = make_inputs(SPLIT_CASE)
+    path = tmp_path / "reference.py"
+    path.write_text("def split(xs):\n    xs[0] += 1\n    return [[0], [0, 0]]\n", encoding="utf-8")
+    Reference(path).expected(SPLIT_CASE, SPLIT, inputs)
+    assert inputs["xs[0]"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def split(xs):\n    return [[1]]\n", "reference.py:1: the reference's 'zs' has 1 tensors, not 2"),
+        ("def split(xs):\n    return [[1], [2]]\n", "the reference's 'zs[1]' has the shape [1], not [2]"),
+        ("def split(xs):\n    return 3\n", "the reference returns no array in case 'three': TypeError"),
+        ("def split(xs):\n    return {'zs[0]': [1], 'zs[1]': [1, 2]}\n", "returns the unknown 'zs[0]'\n  allowed: zs"),
+    ],
+)
+def test_what_goes_wrong_with_lists(tmp_path: Path, text: str, message: str) -> None:
+    assert message in _failure(tmp_path, text, SPLIT, SPLIT_CASE)

@@ -235,7 +235,7 @@ def test_results_of_an_earlier_run_do_not_count(tmp_path: Path) -> None:
 
 
 DESCRIPTION = """start-up text
-{"operator":"op","entries":[{"name":"k","kernel":"ns::k<half>","aic":0,"aiv":1,"blocks":4,"parameters":[
+{"operator":"op","entries":[{"name":"k","kernel":"ns::k<half>","aic":0,"aiv":1,"blocks":4,"absent":"","parameters":[
 {"name":"x","c_type":"GM_ADDR","kind":"tensor","roles":["input","output"],"nullable":true,"dtype":"float16","rank":-1,"size":8,"scalar":""},
 {"name":"m","c_type":"Mode","kind":"scalar","roles":[],"nullable":false,"dtype":"","rank":-1,"size":1,"scalar":"unsigned"},
 {"name":"s","c_type":"half","kind":"scalar","roles":[],"nullable":false,"dtype":"","rank":-1,"size":2,"scalar":"half"},

@@ -1,4 +1,5 @@
-// One call of run_<entry>: Python arguments to parameters by name, each checked and converted, then the launch.
+// One call of run_<entry> whose launch is generated: Python arguments to parameters by name, each checked and converted, then the
+// launch.
 #pragma once
 
 #include <c10/util/SmallVector.h>
@@ -84,6 +85,11 @@ class Block {
     std::unique_ptr<std::byte, Free> large_;
 };
 
+// The very object that was given for the tensor that the contract returns, or None.
+inline PyObject *resultOf(const Entry &entry, const Values &values) {
+    return Py_NewRef(entry.declared->returned < 0 ? Py_None : values[static_cast<size_t>(entry.declared->returned)]);
+}
+
 inline PyObject *call(const Entry &entry, const Arguments &given) {
     const Values values = match(entry, given);
     const size_t count = entry.parameters.size();
@@ -127,13 +133,14 @@ inline PyObject *call(const Entry &entry, const Arguments &given) {
         std::memcpy(block.at(entry.parameters[index].offset), &address, sizeof(address));
         if (tensors[index]) memory.add(*tensors[index]);
     }
-    launch(entry, deviceIndex(first), addresses.data());
+    launch(entry, deviceIndex(first), [&](uint32_t blocks, void *stream) -> const char * {
+        entry.declared->code->launch(blocks, stream, addresses.data());
+        return nullptr;
+    });
     for (size_t index = 0; index < count; ++index) {
         if (tensors[index]) markWritten(entry.parameters[index], *tensors[index]);
     }
-    PyObject *result = entry.declared->returned < 0 ? Py_None : values[static_cast<size_t>(entry.declared->returned)];
-    Py_INCREF(result);
-    return result;
+    return resultOf(entry, values);
 }
 
 }  // namespace skrules::binding

@@ -9,8 +9,11 @@
 #include <c10/util/SmallVector.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "entry.h"
 #include "refusal.h"
@@ -108,17 +111,45 @@ inline int deviceIndex(const at::Tensor *first) {
     return current;
 }
 
-inline void launch(const Entry &entry, int device, const void *const *arguments) {
+inline c10::DeviceGuard guardOf(int device) {
+    return c10::DeviceGuard(c10::Device(c10::DeviceType::PrivateUse1, static_cast<c10::DeviceIndex>(device)));
+}
+
+// Calls start(blocks, stream); what it returns is why nothing was launched, or nullptr.
+template <class Start> void launch(const Entry &entry, int device, const Start &start) {
     const uint32_t blocks = blocksOf(entry, device);
-    const c10::DeviceGuard guard(c10::Device(c10::DeviceType::PrivateUse1, static_cast<c10::DeviceIndex>(device)));
+    const c10::DeviceGuard guard = guardOf(device);
     void *stream = nullptr;
+    const char *refusal = nullptr;
     {
         // Getting the stream waits for torch_npu's queue, whose tasks may want the interpreter.
         const py::gil_scoped_release release;
         stream = c10_npu::getCurrentNPUStream(static_cast<c10::DeviceIndex>(device)).stream();
-        if (stream) entry.declared->launch(blocks, stream, arguments);
+        if (stream) refusal = start(blocks, stream);
     }
     if (!stream) refuse(PyExc_RuntimeError, "torch_npu gives no stream: an operator launched before has failed");
+    if (refusal) refuse(PyExc_ValueError, refusal);
+}
+
+// Copies bytes to the device when all that was launched before is done with them. Not under capture: a graph would not hold
+// the copy, and waiting would break the capture.
+inline void store(int device, void *to, const std::vector<std::byte> &bytes) {
+    const c10::DeviceGuard guard = guardOf(device);
+    aclmdlRICaptureStatus capture = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    int status = 0;
+    {
+        const py::gil_scoped_release release;
+        void *stream = c10_npu::getCurrentNPUStream(static_cast<c10::DeviceIndex>(device)).stream();
+        aclmdlRI graph = nullptr;
+        aclmdlRICaptureGetInfo(stream, &capture, &graph);
+        if (capture == ACL_MODEL_RI_CAPTURE_STATUS_NONE) {
+            status = aclrtSynchronizeStream(stream);
+            if (!status) status = aclrtMemcpy(to, bytes.size(), bytes.data(), bytes.size(), ACL_MEMCPY_HOST_TO_DEVICE);
+        }
+    }
+    if (capture != ACL_MODEL_RI_CAPTURE_STATUS_NONE)
+        refuse(PyExc_RuntimeError, "a graph is being captured; prepare before the capture begins");
+    if (status) refuse(PyExc_RuntimeError, "the descriptors cannot be stored: error " + std::to_string(status) + recentError());
 }
 
 #else
@@ -150,13 +181,17 @@ class Memory {
 
 inline int deviceIndex(const at::Tensor *) { return 0; }
 
-inline void launch(const Entry &entry, int device, const void *const *arguments) {
+// Calls start(blocks, stream); what it returns is why nothing was launched, or nullptr.
+template <class Start> void launch(const Entry &entry, int device, const Start &start) {
     // With the GIL: the emulation runs one launch at a time.
-    entry.declared->launch(blocksOf(entry, device), nullptr, arguments);
+    if (const char *refusal = start(blocksOf(entry, device), nullptr)) refuse(PyExc_ValueError, refusal);
     if (const int status = aclrtSynchronizeStream(nullptr)) {
         refuse(PyExc_RuntimeError, "the kernel failed with error " + std::to_string(status) + recentError());
     }
 }
+
+// Copies bytes to the device, whose memory is the host's. Its default stream is never captured.
+inline void store(int, void *to, const std::vector<std::byte> &bytes) { std::memcpy(to, bytes.data(), bytes.size()); }
 
 #endif
 

@@ -1,6 +1,8 @@
 // Python numbers as kernel scalars: exact or refused, floats rounded once, to nearest even.
 #pragma once
 
+#include <torch/csrc/utils/object_ptr.h>
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -80,9 +82,30 @@ inline void convertInteger(const Parameter &parameter, PyObject *value, void *to
     std::memcpy(to, &result, size);  // little endian, as are all hosts of these devices
 }
 
+// An int as a double that rounds to any narrower float as the int itself does: where it is inexact, its last bit is odd, so
+// that it lies on no tie. What `PyFloat_AsDouble` gives is rounded already, and would be rounded twice.
+inline double roundToOdd(PyObject *value, double nearest) {
+    if (!std::isfinite(nearest) || std::fabs(nearest) < 9007199254740992.0) return nearest;  // 2^53: exact below
+    THPObjectPtr integer(PyNumber_Index(value));
+    THPObjectPtr back(integer ? PyLong_FromDouble(nearest) : nullptr);
+    if (!back) throw Raised{};
+    const int isExact = PyObject_RichCompareBool(integer.get(), back.get(), Py_EQ);
+    const int isBelow = isExact ? 0 : PyObject_RichCompareBool(integer.get(), back.get(), Py_LT);
+    if (isExact < 0 || isBelow < 0) throw Raised{};
+    if (isExact) return nearest;
+    const bool isAway = isBelow ? nearest > 0 : nearest < 0;  // the double is further from zero than the int
+    const double inner = isAway ? std::nextafter(nearest, 0.0) : nearest;
+    uint64_t bits;
+    std::memcpy(&bits, &inner, sizeof(bits));
+    bits |= 1;
+    double odd;
+    std::memcpy(&odd, &bits, sizeof(odd));
+    return odd;
+}
+
 inline void convertFloat(const Parameter &parameter, PyObject *value, void *to) {
     if (THPVariable_Check(value)) refuseType(parameter, "a float", value);
-    const double number = PyFloat_AsDouble(value);
+    double number = PyFloat_AsDouble(value);
     if (number == -1.0 && PyErr_Occurred()) {
         const bool tooLarge = PyErr_ExceptionMatches(PyExc_OverflowError);
         if (!tooLarge && !PyErr_ExceptionMatches(PyExc_TypeError)) throw Raised{};
@@ -94,6 +117,7 @@ inline void convertFloat(const Parameter &parameter, PyObject *value, void *to) 
         std::memcpy(to, &number, sizeof(number));
         return;
     }
+    if (PyIndex_Check(value)) number = roundToOdd(value, number);
     struct Format {
         int exponent;
         int fraction;

@@ -20,15 +20,9 @@ template <class Value> std::string text(const Value &value) {
 
 inline bool writes(const Parameter &parameter) { return parameter.declared->roles & (SKRULES_OUTPUT | SKRULES_WORKSPACE); }
 
-// The tensor of `value`, or nullptr for a None that the contract allows.
-inline const at::Tensor *acceptTensor(const Parameter &parameter, PyObject *value) {
-    if (value == Py_None && parameter.declared->nullable) return nullptr;
-    if (!THPVariable_Check(value)) {
-        const char *wanted = parameter.declared->nullable ? " takes a torch.Tensor or None, got " : " takes a torch.Tensor, got ";
-        refuse(PyExc_TypeError, parameter.title() + wanted + shown(value) + " (" + typeName(value) + ")");
-    }
+// The tensor of `value`, checked against its parameter; `title` names it in messages.
+template <class Title> const at::Tensor &checkTensor(const Parameter &parameter, PyObject *value, const Title &title) {
     const at::Tensor &tensor = THPVariable_Unpack(value);
-    const auto title = [&] { return parameter.title(); };
     if (!acceptsDevice(tensor.device())) {
         refuse(PyExc_ValueError, title() + " must be on " + kDevices + ", got a tensor on " + tensor.device().str());
     }
@@ -53,7 +47,17 @@ inline const at::Tensor *acceptTensor(const Parameter &parameter, PyObject *valu
     if (!tensor.has_storage() || (tensor.numel() && !tensor.storage().data())) {
         refuse(PyExc_ValueError, title() + " has no memory, got a " + typeName(value));
     }
-    return &tensor;
+    return tensor;
+}
+
+// The tensor of `value`, or nullptr for a None that the contract allows.
+inline const at::Tensor *acceptTensor(const Parameter &parameter, PyObject *value) {
+    if (value == Py_None && parameter.declared->nullable) return nullptr;
+    if (!THPVariable_Check(value)) {
+        const char *wanted = parameter.declared->nullable ? " takes a torch.Tensor or None, got " : " takes a torch.Tensor, got ";
+        refuse(PyExc_TypeError, parameter.title() + wanted + shown(value) + " (" + typeName(value) + ")");
+    }
+    return &checkTensor(parameter, value, [&] { return parameter.title(); });
 }
 
 inline void *addressOf(const Parameter &parameter, const at::Tensor &tensor) {

@@ -5,10 +5,8 @@
 #pragma GCC visibility push(hidden)
 
 extern "C" {
-extern const skrules_argument skrules_arguments_scale[];
-void skrules_launch_scale(uint32_t blocks, void *stream, const void *const *arguments);
-extern const skrules_argument skrules_arguments_nothing[];
-void skrules_launch_nothing(uint32_t blocks, void *stream, const void *const *arguments);
+extern const skrules_code skrules_code_scale;
+extern const skrules_code skrules_code_nothing;
 }
 
 namespace {
@@ -22,12 +20,12 @@ const skrules_parameter parameters_scale[] = {
     {"tiling", "Tiling", SKRULES_HOST_STRUCT, 0, 0, -1, ""},
 };
 
-// name, kernel, core, aic, aiv, blocks, count, parameters, arguments, launch, returned
+// name, kernel, core, aic, aiv, blocks, count, parameters, code, returned, workspace, descriptor bytes
 const skrules_entry entries[] = {
     {"scale", "math::v2::scale<half>", SKRULES_VECTOR, 0, 1, 0, 5,
-     parameters_scale, skrules_arguments_scale, skrules_launch_scale, 1},
+     parameters_scale, &skrules_code_scale, 1, -1, 0},
     {"nothing", "nothing", SKRULES_VECTOR, 0, 1, 0, 0,
-     nullptr, skrules_arguments_nothing, skrules_launch_nothing, -1},
+     nullptr, &skrules_code_nothing, -1, -1, 0},
 };
 
 }  // namespace
@@ -35,7 +33,7 @@ const skrules_entry entries[] = {
 extern "C" {
 
 extern const skrules_operator skrules_operator_table;
-const skrules_operator skrules_operator_table = {1, "sample", 2, entries};
+const skrules_operator skrules_operator_table = {2, "sample", 2, entries};
 
 #ifdef SKRULES_MODULE
 #if !defined(SKRULES_ARCH) || !defined(SKRULES_TOOLCHAIN)
