@@ -142,9 +142,9 @@ def test_the_normal_mode_is_the_one_without(newer, rng):
     ],
 )
 def test_what_does_not_compile_says_one_thing(host_runtime, tmp_path, statement, text):
-    tensors = "LocalTensor<half> x; LocalTensor<uint32_t> b; LocalTensor<int8_t> c; GlobalTensor<half> g; extern uint64_t n;"
+    tensors = "LocalTensor<half> x; LocalTensor<uint32_t> b; LocalTensor<int8_t> c; GlobalTensor<half> g; uint64_t n = 0;"
     source = tmp_path / "kernel.cpp"
-    source.write_text(f'#include "kernel_operator.h"\nusing namespace AscendC;\nvoid k() {{ {tensors} {statement} }}\n')
+    source.write_text(f'#include "kernel_operator.h"\nusing namespace AscendC;\nvoid k() {{ {tensors} (void)n; {statement} }}\n')
     result = host_runtime.compiled(source, "-fsyntax-only", "-D__NPU_ARCH__=2201")
     errors = [line for line in result.stderr.splitlines() if " error: " in line]
     assert len(errors) == 1 and text in errors[0], result.stderr
