@@ -8,7 +8,16 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Protocol
 
-from skrules.commands import adapt, archs, detect_sk_form, generate_from_template, list_templates, new
+from skrules.commands import (
+    adapt,
+    adapt_sk_from_global,
+    aggregate_sk_adapted,
+    archs,
+    detect_sk_form,
+    generate_from_template,
+    list_templates,
+    new,
+)
 from skrules.errors import SkrulesError
 
 
@@ -23,7 +32,16 @@ class Command(Protocol):
     def run(self, options: argparse.Namespace, /) -> int: ...
 
 
-COMMANDS: tuple[Command, ...] = (archs, adapt, detect_sk_form, list_templates, generate_from_template, new)
+COMMANDS: tuple[Command, ...] = (
+    archs,
+    adapt,
+    new,
+    list_templates,
+    generate_from_template,
+    detect_sk_form,
+    adapt_sk_from_global,
+    aggregate_sk_adapted,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

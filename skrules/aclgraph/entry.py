@@ -1,0 +1,146 @@
+"""What the package knows of an entry: all that its Python side and its build need. The manifest carries it from adapting to
+aggregating."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from skrules.contract.ctype import scalar_dtype
+from skrules.contract.entry import EntryParameter
+from skrules.contract.model import ParameterKind, Role
+
+_FLOATS = ("float", "bfloat")
+# Words that cannot name an argument in a schema: tried with the parser of torch 2.13.
+_SCHEMA_WORDS = re.compile(
+    r"(False|None|NoneType|True|and|as|assert|break|class|continue|def|del|elif|else|for|global|if|import|in|is|not|or|pass|"
+    r"raise|return|while|with)\Z"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageParameter:
+    """`dtype` is what a tensor must be, or the encoding of a scalar; `rank` None: any."""
+
+    name: str
+    c_type: str
+    kind: ParameterKind
+    roles: tuple[Role, ...] = ()
+    nullable: bool = False
+    dtype: str = ""
+    rank: int | None = None
+
+    @property
+    def is_tensor(self) -> bool:
+        return self.kind is ParameterKind.TENSOR
+
+    @property
+    def is_written(self) -> bool:
+        return bool(set(self.roles) & {Role.OUTPUT, Role.WORKSPACE})
+
+    @property
+    def schema_name(self) -> str:
+        return f"{self.name}_" if _SCHEMA_WORDS.match(self.name) else self.name
+
+    @property
+    def schema_type(self) -> str:
+        """The type for callers: "Tensor", "Tensor?", "float", "bool", "int", and "int[]" for the bytes of a struct."""
+        if self.is_tensor:
+            return "Tensor?" if self.nullable else "Tensor"
+        if self.kind is ParameterKind.HOST_STRUCT:
+            return "int[]"
+        if self.dtype.startswith(_FLOATS):
+            return "float"
+        return "bool" if self.dtype == "bool" else "int"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "c_type": self.c_type,
+            "kind": str(self.kind),
+            "roles": [str(role) for role in self.roles],
+            "nullable": self.nullable,
+            "dtype": self.dtype,
+            "rank": self.rank,
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> PackageParameter:
+        return PackageParameter(
+            name=str(data["name"]),
+            c_type=str(data["c_type"]),
+            kind=ParameterKind(data["kind"]),
+            roles=tuple(Role(role) for role in data["roles"]),
+            nullable=bool(data["nullable"]),
+            dtype=str(data["dtype"]),
+            rank=None if data["rank"] is None else int(data["rank"]),
+        )
+
+
+def package_parameter(parameter: EntryParameter) -> PackageParameter:
+    """Return a resolved parameter for the package. A scalar of unknown encoding has dtype ""."""
+    dtype = parameter.dtype
+    if parameter.kind is ParameterKind.SCALAR:
+        dtype = scalar_dtype(parameter.c_type) or parameter.dtype
+    return PackageParameter(
+        name=parameter.name,
+        c_type=parameter.c_type,
+        kind=parameter.kind,
+        roles=parameter.roles,
+        nullable=parameter.nullable,
+        dtype=dtype,
+        rank=parameter.rank,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageEntry:
+    """One callable of the package.
+
+    `csrc_file` and `quote_dirs` are relative to the tree, e.g. "csrc/add.asc"; `returned` is the tensor that a call gives
+    back, "" for none; `target` has what is known of the chips the operator is for.
+    """
+
+    name: str
+    csrc_file: str
+    parameters: tuple[PackageParameter, ...]
+    returned: str
+    quote_dirs: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    target: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def pybind_file(self) -> str:
+        return f"csrc/pybind11_{self.name}.asc"
+
+    @property
+    def schema(self) -> str:
+        """What callers see. It returns one of its arguments and says nothing of what it writes: see `launch_schema`."""
+        arguments = ", ".join(f"{each.schema_type} {each.schema_name}" for each in self.parameters)
+        return f"{self.name}({arguments}) -> {'Tensor' if self.returned else '()'}"
+
+    @property
+    def launch_schema(self) -> str:
+        """The same call as an overload that says which tensors it writes, and returns nothing."""
+        words = []
+        written = 0
+        for each in self.parameters:
+            kind = each.schema_type
+            if each.is_tensor and each.is_written:
+                kind = f"Tensor(a{written}!){'?' if each.nullable else ''}"
+                written += 1
+            words.append(f"{kind} {each.schema_name}")
+        return f"{self.name}.launch({', '.join(words)}) -> ()"
+
+    @property
+    def return_index(self) -> int | None:
+        names = [each.name for each in self.parameters]
+        return names.index(self.returned) if self.returned else None
+
+    @property
+    def has_device(self) -> bool:
+        """Whether every call has a tensor, by whose device torch finds the implementation."""
+        return any(each.is_tensor and not each.nullable for each in self.parameters)

@@ -1,0 +1,170 @@
+"""The host part of `csrc/<op>.asc`: one `run_<entry>` for each entry, which checks its arguments and launches the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from skrules.aclgraph.entry import PackageParameter, package_parameter
+from skrules.aclgraph.templates import render
+from skrules.adapt.names import free_name
+from skrules.binding.launcher import host_type
+from skrules.binding.templates import c_string
+from skrules.contract.ctype import scalar_dtype
+from skrules.contract.entry import Entry
+from skrules.contract.model import ParameterKind
+from skrules.findings import Finding, Severity
+from skrules.source.model import CoreType, KernelType
+
+HEADER = "ascendc_ops.h"
+_WIDTH = 120
+_SIGNATURES: Mapping[str, str] = {
+    "Tensor": "const at::Tensor &",
+    "Tensor?": "const std::optional<at::Tensor> &",
+    "float": "double ",
+    "bool": "bool ",
+    "int": "int64_t ",
+    "int[]": "const std::vector<int64_t> &",
+}
+_TORCH_DTYPES: Mapping[str, str] = {
+    "bool": "Bool",
+    "int8": "Char",
+    "uint8": "Byte",
+    "int16": "Short",
+    "uint16": "UInt16",
+    "int32": "Int",
+    "uint32": "UInt32",
+    "int64": "Long",
+    "uint64": "UInt64",
+    "float16": "Half",
+    "bfloat16": "BFloat16",
+    "float32": "Float",
+    "float64": "Double",
+    "float8_e4m3fn": "Float8_e4m3fn",
+    "float8_e5m2": "Float8_e5m2",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
+# How a number from Python becomes a kernel scalar, by encoding; all others are `integer`.
+_NUMBERS: Mapping[str, str] = {
+    "float16": "float16",
+    "bfloat16": "bfloat16",
+    "float32": "real",
+    "float64": "real",
+    "bool": "boolean",
+}
+
+
+def check_host(entry: Entry) -> list[Finding]:
+    """Return what keeps an entry out of the package."""
+    findings = []
+    if entry.name == "pybind11" or entry.name.startswith("pybind11_"):
+        findings.append(
+            _blocker(entry, "pybind-entry-name-reserved", "", f"files of the package are called csrc/{entry.name}.asc already")
+        )
+    for parameter in entry.parameters:
+        known = package_parameter(parameter)
+        if known.kind is ParameterKind.SCALAR and not known.dtype:
+            message = f"whether the scalar '{known.name}' of type {known.c_type} is a float or an integer is not known"
+            hint = f"parameters:\n  {known.name}: {{kind: scalar, dtype: int32}}"
+            findings.append(_blocker(entry, "scalar-type-unresolved", f"parameters.{known.name}", message, hint))
+    if entry.contract.runtime_wrapper is not None:
+        message = f"the package has no place for the runtime wrapper '{entry.contract.runtime_wrapper.source}'"
+        findings.append(
+            _blocker(entry, "runtime-wrapper-not-packaged", "runtime_wrapper", message, "build the operator with scons")
+        )
+    core = entry.kernel.type
+    if entry.contract.block_dim is None and core.core is CoreType.MIX and not (core.aic.isdigit() and core.aiv.isdigit()):
+        message = f"how many cores a block of __mix__({core.aic}, {core.aiv}) has is not known, nor how many blocks to launch"
+        findings.append(_blocker(entry, "launch-block-dim-required", "launch", message, "launch: {block_dim: 8}"))
+    return findings
+
+
+def _blocker(entry: Entry, rule: str, path: str, message: str, hint: str = "") -> Finding:
+    at = entry.contract.where(path)
+    return Finding(rule=f"codegen.{rule}", severity=Severity.BLOCKER, at=at, message=f"{entry.name}: {message}", hint=hint)
+
+
+def with_host_part(text: bytes, entries: Sequence[Entry], newline: str) -> bytes:
+    """Return adapted source text with the include it needs at its top and the functions of `entries` at its end.
+
+    All bytes of `text` stay as they are, a byte order mark stays the first thing in the file.
+    """
+    mark = b"\xef\xbb\xbf" if text.startswith(b"\xef\xbb\xbf") else b""
+    end = b"" if text.endswith((b"\n", b"\r")) else newline.encode()
+    host = render("host.asc.j2", {"entries": [_values(entry) for entry in entries]})
+    top = f'#include "{HEADER}"\n'
+    made = [part.replace("\n", newline).encode("latin-1") for part in (top, host)]
+    return mark + made[0] + text.removeprefix(mark) + end + made[1]
+
+
+def declaration(name: str, parameters: Sequence[PackageParameter], returned: str) -> str:
+    """Return the C++ head of `run_<entry>`."""
+    words = [f"{_SIGNATURES[each.schema_type]}{each.name}" for each in parameters]
+    result = "at::Tensor" if returned else "void"
+    line = f"{result} run_{name}({', '.join(words)})"
+    return line if len(line) < _WIDTH else f"{result} run_{name}(\n    " + ",\n    ".join(words) + ")"
+
+
+def _values(entry: Entry) -> Mapping[str, Any]:
+    parameters = [package_parameter(parameter) for parameter in entry.parameters]
+    names = {parameter.name for parameter in parameters}
+    spaces = [space for space in entry.kernel.namespaces if space]
+    aliases = {
+        each.name: f"run_{entry.name}_{each.name}" for each in parameters if spaces and not _is_builtin(each)
+    }  # the type as the kernel's namespace understands it
+    types = {each.name: "::".join(["", *spaces, aliases[each.name]]) for each in parameters if each.name in aliases}
+    target = entry.bind_target
+    # A parameter may have the name of the kernel, and would hide it.
+    hidden = target.partition("<")[0].partition("::")[0].strip() in names
+    required = [each.name for each in parameters if each.is_tensor and not each.nullable]
+    return {
+        "name": entry.name,
+        "head": declaration(entry.name, parameters, entry.return_parameter),
+        "namespaces": spaces,
+        "aliases": [(aliases[each.name], _type(each)) for each in parameters if each.name in aliases],
+        "target": f"::{target}" if hidden else target,
+        "blocks": entry.contract.block_dim or _all_cores(entry.kernel.type),
+        "device": required[0] if required else "",
+        "guard": free_name("guard", names),
+        "arguments": [_argument(entry.name, each, types.get(each.name, _type(each))) for each in parameters],
+        "returned": entry.return_parameter,
+    }
+
+
+def _type(parameter: PackageParameter) -> str:
+    text = host_type(parameter.c_type)
+    return text.removesuffix("&").rstrip()
+
+
+def _is_builtin(parameter: PackageParameter) -> bool:
+    return bool(scalar_dtype(parameter.c_type)) or parameter.c_type.strip() == "GM_ADDR"
+
+
+def _argument(entry: str, parameter: PackageParameter, c_type: str) -> str:
+    title = c_string(f"{entry}: {parameter.name}")
+    if parameter.is_tensor:
+        how = "output" if parameter.is_written else "input"
+        checks = ""
+        if parameter.rank is not None:
+            checks = f", {parameter.rank}"
+        if parameter.dtype or checks:
+            dtype = f"at::ScalarType::{_TORCH_DTYPES[parameter.dtype]}" if parameter.dtype else "std::nullopt"
+            checks = f", {dtype}{checks}"
+        return f"host::{how}<{c_type}>({title}, {parameter.name}{checks})"
+    if parameter.kind is ParameterKind.HOST_STRUCT:
+        return f"host::structure<{c_type}>({title}, {parameter.name})"
+    return f"host::{_NUMBERS.get(parameter.dtype, 'integer')}<{c_type}>({title}, {parameter.name})"
+
+
+def _all_cores(core: KernelType) -> str:
+    """Return the expression for as many blocks as the cores of the device are enough for.
+
+    A vector kernel counts vector cores. A block with cube cores takes its vector cores from the same AI cores.
+    """
+    aic, aiv = (int(text) if text.strip().isdigit() else 0 for text in (core.aic, core.aiv))
+    if core.core is CoreType.VECTOR:
+        return "host::vectorBlocks(1)"
+    if core.core is CoreType.MIX and not aic and aiv:
+        return f"host::vectorBlocks({aiv})"
+    return f"host::cubeBlocks({max(aic, 1)})"
