@@ -92,7 +92,8 @@ def carry_out(argv: list[str]) -> None:
         require(not any(flag.startswith(("-l", "-L", "-Wl,")) for flag in flags), "linker arguments while compiling")
     else:
         require(bool(archs), "--npu-arch is missing")
-        require(not values["-x"], "-x would make sources of the objects")
+        # One call may compile and link; then everything that it is given is a source.
+        require(not values["-x"] or ("-shared" in flags and inputs == sources), "-x would make sources of the objects")
         require("-shared" not in flags or "-fPIC" in flags, "-shared needs -fPIC")
         require("-MD" not in flags, "-MD while linking")
     require(("-MD" in flags) == (len(values["-MT"]) == 1) == (len(values["-MF"]) == 1), "-MD, -MT and -MF go together")
