@@ -1,4 +1,4 @@
-"""GatherMask, Gatherb and the compact mode of DataCopyPad against numpy."""
+"""GatherMask, Gatherb, DataCopyPad in compact mode, reductions by bits and flags in the spelling of C, against numpy."""
 
 from __future__ import annotations
 
@@ -110,6 +110,41 @@ def test_blocks_from_offsets(program, rng):
     assert np.array_equal(z.reshape(64, 8), expected)
     with pytest.raises(LaunchError, match=r"Gatherb: src address UB\+4 is not 32-byte aligned"):
         program.run("gather_blocks", x, np.full(8, 4, np.uint32), z, repeats=1, m=1, n=8, extra=x.nbytes)
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("half", np.float16), ("float", np.float32)])
+def test_reductions_of_lanes_by_bits(program, rng, name, dtype):
+    lanes = 256 // np.dtype(dtype).itemsize
+    x = rng.permutation(3 * lanes).astype(dtype) - 190  # whole numbers: sums are exact
+    words = (0x5A5A_F00F_0000_8001, 0x3 if lanes == 128 else 0)
+    active = np.tile([bool(words[lane // 64] >> lane % 64 & 1) for lane in range(lanes)], 3)
+    for op, expected in ((0, x[active].sum(dtype=np.float64)), (1, x[active].max()), (2, x[active].min())):
+        z = np.full(32 // x.itemsize, -7, dtype)
+        program.run(f"reduce_bits_{name}", x, x[:0], z, op=op, repeats=3, mask=words, extra=x.nbytes)
+        assert z[0] == dtype(expected)
+        index = z.view(np.uint16 if dtype is np.float16 else np.uint32)[1]
+        assert index == np.flatnonzero(x == x[active].max())[0] if op == 1 else z[1] == -7
+
+
+@pytest.mark.parametrize(
+    ("op", "text"),
+    [
+        (0, ""),
+        (1, "WaitFlag<MTE2_V>(EVENT_ID3) with no earlier SetFlag"),
+        (2, "set_flag: there is no event from pipe"),
+        (3, "SetFlag<V_MTE3>: event id 9 is none of 0..7"),
+    ],
+)
+def test_flags_in_the_spelling_of_c(program, rng, op, text):
+    x = rng.uniform(-9, 9, 64).astype(np.float32)
+    y = x.copy()
+    if text:
+        with pytest.raises(LaunchError) as error:
+            program.run("flags", y, op=op)
+        assert text in str(error.value)
+    else:
+        program.run("flags", y, op=op)
+        assert np.array_equal(y, x + x)
 
 
 def test_compact_pieces_lie_side_by_side(newer, rng):

@@ -1,4 +1,4 @@
-// Instructions that pick elements or pack pieces: GatherMask, Gatherb, DataCopyPad in compact mode.
+// GatherMask, Gatherb, DataCopyPad in compact mode, reductions by bits, flags in the spelling of C.
 #include "harness.h"
 
 using namespace AscendC;
@@ -31,6 +31,30 @@ void gatherBlocks(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR, Options o) {
     store(c, z, o.extra);
 }
 
+// One result of all repeats, in the lanes whose bits are set.
+template <class T> void reduceBits(GM_ADDR a, GM_ADDR, GM_ADDR c, GM_ADDR, Options o) {
+    const auto x = load<T>(0, a, o.extra), z = load<T>(2, c, 32), room = local<T>(1);
+    uint64_t bits[2] = {o.mask[0], o.mask[1]};
+    if (o.op == 0) ReduceSum(z, x, room, bits, o.repeats, 8);
+    if (o.op == 1) ReduceMax(z, x, room, bits, o.repeats, 8, true);
+    if (o.op == 2) ReduceMin(z, x, room, bits, o.repeats, 8);
+    store(c, z, 32);
+}
+
+// Doubles a in the C spelling of synchronisation; a mistake for every `op` but 0.
+void flags(GM_ADDR a, GM_ADDR, GM_ADDR, GM_ADDR, Options o) {
+    const auto x = local<float>(0, 256);
+    DataCopy(x, global<float>(a), 64);
+    if (o.op != 1) set_flag(PIPE_MTE2, PIPE_V, EVENT_ID3);
+    wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID3);
+    Add(x, x, x, 64);
+    pipe_barrier(PIPE_V);
+    if (o.op == 2) set_flag(PIPE_FIX, PIPE_V, EVENT_ID0);
+    if (o.op == 3) set_flag(PIPE_V, PIPE_MTE3, static_cast<event_t>(9));
+    pipe_barrier(PIPE_ALL);
+    DataCopy(global<float>(a), x, 64);
+}
+
 #if __NPU_ARCH__ == 3510
 // a to UB and on to b, `count` pieces of `extra` bytes that lie m bytes apart in a and n bytes in b; c shows UB.
 void compact(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR, Options o) {
@@ -56,6 +80,9 @@ const Entry kEntries[] = {
     {"gather_mask_half", 0, 1, gatherMask<half, uint16_t>},
     {"gather_mask_float", 0, 1, gatherMask<float, uint32_t>},
     {"gather_blocks", 0, 1, gatherBlocks},
+    {"reduce_bits_half", 0, 1, reduceBits<half>},
+    {"reduce_bits_float", 0, 1, reduceBits<float>},
+    {"flags", 0, 1, flags},
 #if __NPU_ARCH__ == 3510
     {"gather_mask_int8", 0, 1, gatherMask<int8_t, uint8_t>},
     {"compact", 0, 1, compact},

@@ -96,6 +96,13 @@ template <class T> inline void ReduceSum(const LocalTensor<T> &dst, const LocalT
     skhost::reduceAll("ReduceSum", skhost::Reduction::SUM, dst.view, skhost::reduced(src, 1, srcRepStride), sharedTmpBuffer.view,
                       skhost::maskLanes(static_cast<uint64_t>(mask), true, repeatTime), false);
 }
+template <class T> inline void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                                         const LocalTensor<T> &sharedTmpBuffer, const uint64_t mask[], const int32_t repeatTime,
+                                         const int32_t srcRepStride) {
+    SKHOST_REQUIRE_REDUCE(ReduceSum, T);
+    skhost::reduceAll("ReduceSum", skhost::Reduction::SUM, dst.view, skhost::reduced(src, 1, srcRepStride), sharedTmpBuffer.view,
+                      skhost::maskBits<T>(mask, true, repeatTime), false);
+}
 
 #define SKHOST_REDUCE(NAME, WHAT)                                                                                                \
     template <class T> inline void NAME(const LocalTensor<T> &dst, const LocalTensor<T> &src,                                    \
@@ -110,6 +117,13 @@ template <class T> inline void ReduceSum(const LocalTensor<T> &dst, const LocalT
         SKHOST_REQUIRE_REDUCE(NAME, T);                                                                                          \
         skhost::reduceAll(#NAME, skhost::Reduction::WHAT, dst.view, skhost::reduced(src, 1, srcRepStride), sharedTmpBuffer.view, \
                           skhost::maskLanes(static_cast<uint64_t>(mask), true, repeatTime), calIndex);                           \
+    }                                                                                                                            \
+    template <class T> inline void NAME(const LocalTensor<T> &dst, const LocalTensor<T> &src,                                    \
+                                        const LocalTensor<T> &sharedTmpBuffer, const uint64_t mask[], const int32_t repeatTime,  \
+                                        const int32_t srcRepStride, bool calIndex = false) {                                     \
+        SKHOST_REQUIRE_REDUCE(NAME, T);                                                                                          \
+        skhost::reduceAll(#NAME, skhost::Reduction::WHAT, dst.view, skhost::reduced(src, 1, srcRepStride), sharedTmpBuffer.view, \
+                          skhost::maskBits<T>(mask, true, repeatTime), calIndex);                                                \
     }
 SKHOST_REDUCE(ReduceMax, MAX)
 SKHOST_REDUCE(ReduceMin, MIN)

@@ -62,8 +62,28 @@ template <MemDsbT what> inline void DataSyncBarrier() {}
 
 }  // namespace AscendC
 
+// The C spelling of the same instructions, for pipes that may be known at run time only.
 namespace skhost {
-// The C spelling of the same instruction, `dcci(address, line[, destination])`.
+inline int eventBetween(pipe_t from, pipe_t to, const char *api) {
+    for (size_t event = 0; event < sizeof(kEvents) / sizeof(kEvents[0]); ++event)
+        if (kEvents[event].from == from && kEvents[event].to == to) return static_cast<int>(event);
+    fail("%s: there is no event from pipe %d to pipe %d", api, from, to);
+}
+inline void set_flag(pipe_t from, pipe_t to, int32_t id) {
+    const int event = eventBetween(from, to, "set_flag");
+    setFlag(event, from, id, kEvents[event].name);
+}
+inline void wait_flag(pipe_t from, pipe_t to, int32_t id) {
+    const int event = eventBetween(from, to, "wait_flag");
+    waitFlag(event, to, id, kEvents[event].name);
+}
+inline void pipe_barrier(pipe_t pipe) {
+    if (pipe == PIPE_ALL) joinAllPipes();
+}
+// dcci(address, line[, destination])
 template <class... Arguments> inline void dcci(const Arguments &...) { yieldCore(); }
 }  // namespace skhost
 using skhost::dcci;
+using skhost::pipe_barrier;
+using skhost::set_flag;
+using skhost::wait_flag;
