@@ -1,0 +1,1 @@
+// of add_dav
