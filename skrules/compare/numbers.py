@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import ml_dtypes
 import numpy as np
@@ -12,6 +12,8 @@ import numpy as np
 from skrules.contract.dtypes import DTYPES
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+_Wide = TypeVar("_Wide", np.float64, np.float32)
 
 _BEYOND_NUMPY: Mapping[str, Any] = MappingProxyType(
     {
@@ -80,8 +82,31 @@ def encode(name: str, value: float) -> bytes:
         if not low <= value <= high:
             raise ValueError(f"{name} goes from {low} to {high}")
     if is_float(name):
-        return little_endian(np.array([float(value)]).astype(numpy_dtype(name)))
+        return little_endian(np.array([_on_no_tie(name, value)]).astype(numpy_dtype(name)))
     return little_endian(np.array([value], dtype=name))
+
+
+def _on_no_tie(name: str, value: float) -> np.float64 | np.float32:
+    """Return a wider float that rounds to the dtype `name` as `value` itself does, so that it is rounded once.
+
+    A double cannot hold all ints, and the floats that numpy does not have are made of float32. Where these are inexact,
+    their last bit is set to 1 (round to odd): that is enough to keep the value off a tie it is not on.
+    """
+    if name == "float64":
+        return np.float64(value)
+    wide = _round_to_odd(np.float64(value), value)
+    return _round_to_odd(np.float32(wide), float(wide)) if name in _BEYOND_NUMPY else wide
+
+
+def _round_to_odd(nearest: _Wide, value: float) -> _Wide:
+    # Python compares ints and floats exactly, whatever their size.
+    back = float(nearest)
+    if back == value or back - back != 0:
+        return nearest
+    inner = np.nextafter(nearest, type(nearest)(0)) if abs(back) > abs(value) else nearest
+    bits = np.array([inner]).view(f"u{nearest.itemsize}") | 1
+    odd: _Wide = bits.view(nearest.dtype)[0]
+    return odd
 
 
 def little_endian(array: Array) -> bytes:

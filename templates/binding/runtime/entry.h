@@ -54,7 +54,10 @@ struct Parameter {
     std::optional<at::ScalarType> dtype;  // empty: any
     size_t offset;                        // of the value in the argument block
 
-    std::string title() const { return std::string("'") + declared->name + "' (" + declared->c_type + ")"; }
+    // `item` is "[2]" for one of a list.
+    std::string title(const std::string &item = "") const {
+        return std::string("'") + declared->name + item + "' (" + declared->c_type + ")";
+    }
 };
 
 struct Entry {
@@ -86,7 +89,8 @@ inline std::string documentationOf(const Entry &entry) {
                                     : std::string("Launches ") + entry.declared->kernel + ".";
     std::string text = entry.function + "(" + names + ")\n--\n\n" + purpose + "\n";
     for (const Parameter &parameter : entry.parameters) {
-        text += std::string("\n") + parameter.declared->name + ": " + parameter.declared->c_type;
+        const bool isList = parameter.declared->kind == SKRULES_TENSOR_LIST;
+        text += std::string("\n") + parameter.declared->name + ": " + (isList ? "list of " : "") + parameter.declared->c_type;
         if (*parameter.declared->dtype) text += std::string(", ") + parameter.declared->dtype;
         if (parameter.declared->rank >= 0) text += ", rank " + std::to_string(parameter.declared->rank);
         if (parameter.declared->nullable) text += ", or None";

@@ -122,7 +122,7 @@ class Views {
         PyObject *items = kept_.back().get();
         for (Py_ssize_t item = 0; item < PyTuple_GET_SIZE(items); ++item) {
             PyObject *each = PyTuple_GET_ITEM(items, item);
-            const auto title = [&] { return parameter.title() + "[" + std::to_string(item) + "]"; };
+            const auto title = [&] { return parameter.title("[" + std::to_string(item) + "]"); };
             if (!THPVariable_Check(each)) {
                 refuse(PyExc_TypeError, title() + " must be a torch.Tensor, got " + shown(each) + " (" + typeName(each) + ")");
             }
