@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,19 +34,43 @@ def write_depfile(target: str, prerequisites: Iterable[str]) -> str:
 def workspace_headers(depfile: Path, root: Path, exclude: frozenset[str]) -> tuple[str, ...]:
     """Return the existing workspace files named in `depfile`, relative to `root`, without those in `exclude`.
 
-    A missing or unreadable file gives none: then nothing was compiled yet, and compiling comes first.
+    A link counts under its own name, so that another target is another content, wherever that lies. A missing or
+    unreadable file gives none: then nothing was compiled yet, and compiling comes first.
     """
     try:
         text = depfile.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return ()
-    headers = []
-    for name in read_depfile(text):
-        path = Path(name) if Path(name).is_absolute() else root / name
-        try:
-            inside = path.resolve().relative_to(root.resolve()).as_posix()
-        except ValueError:
-            continue
-        if inside not in exclude and path.is_file():
-            headers.append(inside)
-    return tuple(dict.fromkeys(headers))
+    found = (_inside(root, name) for name in read_depfile(text))
+    return tuple(dict.fromkeys(name for name in found if name and name not in exclude))
+
+
+def shadows(headers: Iterable[str], root: Path, folders: Iterable[str]) -> tuple[str, ...]:
+    """Return the workspace files that an include of one of `headers` may mean instead: same name, other search folder.
+
+    A compiler says what it found, never what it would rather have found. A dependency file therefore knows nothing of a
+    header that is added later to a folder that is searched earlier. `folders` are those that includes start from.
+    """
+    known = tuple(dict.fromkeys(headers))
+    places = dict.fromkeys((*folders, *(name.rpartition("/")[0] for name in known)))
+    found: dict[str, None] = {}
+    for name in known:
+        parts = name.split("/")
+        for folder in places:
+            for start in range(len(parts)):
+                other = _inside(root, "/".join((folder or ".", *parts[start:])))
+                if other:
+                    found.setdefault(other)
+    return tuple(name for name in found if name not in known)
+
+
+def _inside(root: Path, name: str) -> str:
+    """Return an existing file's name relative to `root`, or "" for a file that is missing or elsewhere."""
+    path = root / name
+    if "\0" in name or not path.is_file():
+        return ""
+    plain = Path(os.path.normpath(path))
+    if ".." in path.parts and not (plain.is_file() and plain.samefile(path)):
+        plain = path.resolve()  # `..` behind a linked folder
+    base = root if plain.is_relative_to(root) else root.resolve()
+    return plain.relative_to(base).as_posix() if plain.is_relative_to(base) else ""

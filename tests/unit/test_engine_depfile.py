@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.engine.depfile import read_depfile, workspace_headers, write_depfile
+from skrules.engine.depfile import read_depfile, shadows, workspace_headers, write_depfile
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,34 @@ def test_only_existing_files_of_the_workspace_count(tmp_path):
 @pytest.mark.parametrize("names", [[], ["a.h"], ["with blank.h", "num#ber.h", "dol$lar.h", "back\\slash.h"]])
 def test_what_is_written_is_read(names):
     assert read_depfile(write_depfile("out file.o", names)) == tuple(names)
+
+
+def make(root, *names):
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("")
+
+
+def test_a_linked_header_counts_under_its_own_name(tmp_path):
+    root = tmp_path / "workspace"
+    make(root, "ops/a/x.h")
+    make(tmp_path, "outside.h", "elsewhere/deep/y.h", "elsewhere/z.h")
+    (root / "ops/a/link.h").symlink_to(tmp_path / "outside.h")
+    (root / "ops/far").symlink_to(tmp_path / "elsewhere/deep")
+    depfile = root / "a.d"
+    depfile.write_text(f"a.o: ops/a/link.h {root}/ops/a/x.h ops/far/y.h ops/far/../z.h ops/a/b\0.h\n")
+    assert workspace_headers(depfile, root, frozenset()) == ("ops/a/link.h", "ops/a/x.h", "ops/far/y.h")
+
+
+def test_a_workspace_behind_a_link(tmp_path):
+    make(tmp_path, "real/ops/x.h")
+    (tmp_path / "link").symlink_to("real")
+    depfile = tmp_path / "a.d"
+    depfile.write_text(f"a.o: {tmp_path}/real/ops/x.h\n")
+    assert workspace_headers(depfile, tmp_path / "link", frozenset()) == ("ops/x.h",)
+
+
+def test_shadows_are_files_of_the_same_name_in_other_search_folders(tmp_path):
+    make(tmp_path, "ops/common/sub/x.h", "ops/a/x.h", "ops/b/sub/x.h", "ops/c/x.h", "ops/a/y.h")
+    assert shadows(["ops/common/sub/x.h"], tmp_path, ["ops/a", "ops/b"]) == ("ops/a/x.h", "ops/b/sub/x.h")
+    assert shadows([], tmp_path, ["ops/a"]) == ()
