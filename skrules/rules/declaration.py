@@ -120,7 +120,12 @@ def read_package(root: Path, package: str) -> tuple[Target, ...]:
             allowed=known,
             hint=did_you_mean(error.name or "", known),
         ) from error
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except SystemExit as error:
+        # It would end the whole build, and as if all had gone well.
+        raise UsageError("a declaration must not exit", at=_place_of(error, path, shown)) from error
+    except BaseException as error:
         raise UsageError(f"{type(error).__name__}: {error}", at=_place_of(error, path, shown)) from error
     return tuple(targets.values())
 
@@ -168,6 +173,8 @@ def _check_strings(name: str, value: object, _root: Path, _package: str, at: Loc
     for item in value:
         if not isinstance(item, str) or not item:
             raise UsageError(f"{name} holds {item!r}, which is not a string", at=at)
+        if not item.isprintable():
+            raise UsageError(f"{name} holds {item!r}, which has control characters", at=at)
     repeated = sorted({item for item in value if list(value).count(item) > 1})
     if repeated:
         raise UsageError(f"{name} lists '{repeated[0]}' twice", at=at)
@@ -177,6 +184,8 @@ def _check_strings(name: str, value: object, _root: Path, _package: str, at: Loc
 def _check_file(name: str, value: object, root: Path, package: str, at: Location) -> str:
     if not isinstance(value, str) or not value:
         raise UsageError(f"{name} must be the name of a file, not {value!r}", at=at)
+    if not value.isprintable():
+        raise UsageError(f"{name}: {value!r} has control characters", at=at)
     path = Path(package) / value
     if Path(value).is_absolute() or ".." in Path(value).parts:
         raise UsageError(
@@ -196,7 +205,11 @@ def _check_files(name: str, value: object, root: Path, package: str, at: Locatio
     items = _check_strings(name, value, root, package, at)
     if not items:
         raise UsageError(f"{name} is empty", at=at)
-    return tuple(_check_file(name, item, root, package, at) for item in items)
+    files = [_check_file(name, item, root, package, at) for item in items]
+    repeated = sorted({file for file in files if files.count(file) > 1})
+    if repeated:
+        raise UsageError(f"{name} lists '{repeated[0]}' twice", at=at)
+    return tuple(files)
 
 
 def _check_labels(name: str, value: object, root: Path, package: str, at: Location) -> tuple[Label, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skrules.engine.action import Action
-from skrules.errors import UsageError
+from skrules.errors import ToolchainError, UsageError
 from skrules.label import Label
 from skrules.rules.compare import CompareActions, compare_actions, program_actions
 from skrules.rules.context import Context
@@ -39,7 +39,10 @@ def make_graph(workspace: Workspace, request: Request, context: Context) -> Grap
     """Compose the Actions of every requested operator. Raises UsageError or ToolchainError when nothing can be built."""
     operators = workspace.of_rule("operator")
     if not operators:
-        raise UsageError("the request names no operator", hint="declare one with operator(name=...) in an SConscript")
+        if workspace.requested:
+            names = ", ".join(str(target.label) for target in workspace.requested)
+            raise UsageError(f"nothing to build: {names} declares no operator", hint="ask for the operators that use it")
+        raise UsageError("the workspace has no operator", hint="declare one with operator(name=...) in an SConscript")
     wanted = tuple(context.archs.arch(name).name for name in request.archs)
     notes: list[str] = []
     chosen = {target.label: _archs_of(target, wanted, context, notes) for target in operators}
@@ -63,8 +66,23 @@ def _graph_of(target: Target, archs: Sequence[str], context: Context) -> Operato
     return OperatorGraph(label=target.label, archs=tuple(archs), build=build, compare=compare)
 
 
+def _declared_archs(target: Target, context: Context) -> tuple[str, ...]:
+    names = []
+    for written in target.strings("archs"):
+        try:
+            name = context.archs.arch(written).name
+        except ToolchainError as error:
+            raise ToolchainError(error.message, at=target.at, allowed=error.allowed, hint=error.hint) from error
+        if name in names:
+            raise UsageError(f"archs lists {name} twice", at=target.at)
+        names.append(name)
+    if not names:
+        raise UsageError("archs is empty", at=target.at, hint="an operator without archs is never built")
+    return tuple(names)
+
+
 def _archs_of(target: Target, wanted: Sequence[str], context: Context, notes: list[str]) -> tuple[str, ...]:
-    declared = tuple(context.archs.arch(name).name for name in target.strings("archs"))
+    declared = _declared_archs(target, context)
     if not wanted:
         return declared
     missing = [name for name in wanted if name not in declared]
