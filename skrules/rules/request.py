@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skrules.errors import UsageError, did_you_mean
@@ -28,6 +29,10 @@ VARIABLES = (
 )
 
 
+# A part of BUILD: what needs no quoting in any shell or Makefile, and is no `..`.
+_FOLDER = r"(?!\.+(?:/|$))[A-Za-z0-9_.][A-Za-z0-9_.-]*"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """`patterns` are label patterns (none: the whole workspace); `files` are targets that are paths below the build folder."""
@@ -50,8 +55,8 @@ def read_request(targets: Sequence[str], variables: Mapping[str, str]) -> Reques
         values[name] = value
     if values["VERBOSE"] not in ("0", "1"):
         raise UsageError(f"VERBOSE is '{values['VERBOSE']}'", allowed=("0", "1"))
-    build = values["BUILD"].strip("/")
-    if not re.fullmatch(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*", build) or ".." in build.split("/") or build == ".":
+    build = values["BUILD"].rstrip("/")
+    if values["BUILD"].startswith("/") or not re.fullmatch(rf"{_FOLDER}(/{_FOLDER})*", build):
         raise UsageError(f"BUILD is '{values['BUILD']}'", hint="name a folder inside the workspace, such as build")
     archs = tuple(dict.fromkeys(word for word in re.split(r"[,;\s]+", values["ARCH"]) if word))
     if "ARCH" in variables and not archs:
@@ -65,6 +70,33 @@ def read_request(targets: Sequence[str], variables: Mapping[str, str]) -> Reques
         build=build,
         verbose=values["VERBOSE"] == "1",
     )
+
+
+def assignments(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the variables of a command line. Raises UsageError for one that is given two values: which is meant?"""
+    values: dict[str, str] = {}
+    for name, value in pairs:
+        if values.setdefault(name, value) != value:
+            hint = f"ARCH={values[name]},{value}" if name == "ARCH" else "keep one of them"
+            raise UsageError(f"{name} is given twice: '{values[name]}' and '{value}'", hint=hint)
+    return values
+
+
+def from_folder(targets: Sequence[str], below: str, *, everything: bool = False) -> tuple[str, ...]:
+    """Return the words of a command line that was typed in the folder `below` of the workspace, as if typed in its root.
+
+    Labels that begin with `//` and verbs stay. Without a label the folder itself is meant, or with `everything` all.
+    """
+    if below in ("", "."):
+        return tuple(targets)
+    words = []
+    for word in targets:
+        path, colon, name = word.partition(":")
+        joined = posixpath.normpath(posixpath.join(below, path))
+        words.append(word if word in VERBS or word.startswith("//") else f"{joined}{colon}{name}")
+    if not everything and all(word in VERBS for word in words):
+        words.append(f"//{below}/...")
+    return tuple(words)
 
 
 def _is_file(word: str, build: str) -> bool:

@@ -39,6 +39,19 @@ def find_packages(root: Path, folders: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+def refuse_build_folder(root: Path, folders: Sequence[str], build: str) -> None:
+    """Raise UsageError when results in the folder `build` would lie among sources, or when it is a file."""
+    path = Path(build)
+    for folder in folders:
+        if path.is_relative_to(folder) or Path(folder).is_relative_to(path):
+            raise UsageError(
+                f"BUILD is '{build}', among the packages of '{folder}'", hint="name a folder of its own, such as build"
+            )
+    for part in (path, *path.parents):
+        if (root / part).exists() and not (root / part).is_dir():
+            raise UsageError(f"BUILD is '{build}', but '{part}' is a file", hint="name a folder, such as build")
+
+
 def load_workspace(root: Path, folders: Sequence[str], patterns: Iterable[str] = ()) -> Workspace:
     """Read the packages that `patterns` need and no others (all without a pattern), with their dependencies.
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 import threading
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,8 @@ from SCons.Script import Action as SConsAction
 from SCons.Script import Builder, Scanner
 
 from skrules.engine.action import Action
-from skrules.engine.depfile import workspace_headers
-from skrules.errors import SkrulesError
+from skrules.engine.depfile import shadows, workspace_headers
+from skrules.errors import BuildError, SkrulesError
 from skrules.rules.status import Outcome
 from skrules.scons import _private
 
@@ -87,6 +89,12 @@ class Runner:
         except SkrulesError as error:
             self._print(str(error) + "\n", sys.stderr)
             raise self._failure(action, target, error.exit_code) from None
+        except OSError as error:  # a full disk, a folder that may not be written
+            self._print(f"error: {action.label}: {_said(error)}\n", sys.stderr)
+            raise self._failure(action, target, BuildError.exit_code) from None
+        except Exception:
+            self._print(f"error: fault of skrules in {action.mnemonic} of {action.label}\n{traceback.format_exc()}", sys.stderr)
+            raise self._failure(action, target, SkrulesError.exit_code) from None
         with self._lock:
             self.executed.append(action)
         if action.depfile:
@@ -128,12 +136,25 @@ class Runner:
 
     def _headers(self, action: Action, env: Any) -> list[Any]:
         names = workspace_headers(self.root / action.depfile, self.root, frozenset((*action.inputs, *action.outputs)))
-        return [env.fs.File(f"#{name}") for name in names]
+        return [env.fs.File(f"#{name}") for name in (*names, *shadows(names, self.root, _search_folders(action)))]
 
     def _print(self, text: str, stream: Any = None) -> None:
         with self._lock:
             (stream or sys.stdout).write(text)
             (stream or sys.stdout).flush()
+
+
+def _search_folders(action: Action) -> list[str]:
+    """Return where the command of `action` looks for headers, as far as that lies in the workspace."""
+    words = [word for command in action.command for word in command]
+    quoted = [folder for option, folder in itertools.pairwise(words) if option == "-iquote"]
+    return [folder for folder in (*quoted, *(word[2:] for word in words if word.startswith("-I"))) if not folder.startswith("/")]
+
+
+def _said(error: OSError) -> str:
+    """Return an error of the system in words, with the file it is about."""
+    what = error.strerror or str(error)
+    return f"{error.filename}: {what}" if error.filename else what
 
 
 class _CommandFailed(SkrulesError):

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from SCons.Script import (
-    ARGUMENTS,
+    ARGLIST,
     BUILD_TARGETS,
     COMMAND_LINE_TARGETS,
     DefaultEnvironment,
     Dir,
     Environment,
     Exit,
+    File,
+    GetLaunchDir,
     GetOption,
     Help,
     SConsignFile,
@@ -25,15 +27,18 @@ from SCons.Script import (
 
 from skrules import resources
 from skrules.arch import load_archs
-from skrules.errors import SkrulesError, UsageError
+from skrules.errors import BuildError, SkrulesError, UsageError
 from skrules.rules.context import make_context
 from skrules.rules.graph import Graph, make_graph
-from skrules.rules.request import VARIABLES, VERBS, Request, read_request
+from skrules.rules.request import VARIABLES, VERBS, Request, assignments, from_folder, read_request
 from skrules.rules.torch import usable_torch
-from skrules.rules.workspace import load_workspace
+from skrules.rules.workspace import load_workspace, refuse_build_folder
 from skrules.scons.builders import Runner
 from skrules.scons.summary import summarise
 from skrules.toolchain.detect import select
+
+# SCons' value of -D, whose default targets are those of the whole workspace.
+_CLIMB_TO_ALL = 2
 
 
 class Workspace:
@@ -52,10 +57,14 @@ class Workspace:
         except SkrulesError as error:
             sys.stderr.write(f"{error}\n")
             Exit(error.exit_code)
+        except OSError as error:  # a folder that may not be read or written, a full disk
+            sys.stderr.write(f"error: {error.filename or 'the workspace'}: {error.strerror or error}\n")
+            Exit(BuildError.exit_code)
 
     def _declare(self, packages: Sequence[str]) -> None:
         root = Path(Dir("#").abspath)
-        request = read_request(COMMAND_LINE_TARGETS, ARGUMENTS)
+        request = read_request(_words(root), assignments(ARGLIST))
+        refuse_build_folder(root, packages, request.build)
         workspace = load_workspace(root, packages, request.patterns)
         archs = load_archs(resources.toolchains() / "ascend.yaml")
         toolchain = select(request.toolchain, os.environ)
@@ -68,20 +77,39 @@ class Workspace:
         runner = Runner(root, verbose=request.verbose)
         environment = Environment(tools=[], ENV={}, BUILDERS={"SkrulesAction": runner.builder()})
         environment.Decider("content")
-        (root / request.build).mkdir(parents=True, exist_ok=True)
-        SConsignFile(str(root / request.build / ".sconsign"))
+        if not GetOption("no_exec"):
+            (root / request.build).mkdir(parents=True, exist_ok=True)
+        if (root / request.build).is_dir():
+            SConsignFile(str(root / request.build / ".sconsign"))
+        else:
+            SConsignFile(None)
         for action in graph.actions:
             runner.declare(environment, action)
 
-        wanted = _wanted(request, graph)
-        BUILD_TARGETS[:] = wanted
+        if GetOption("clean") and not (request.patterns or request.files or request.archs):
+            # With the results of operators that are no longer declared.
+            environment.Clean(File(f"#{_wanted(request, graph)[0]}"), Dir(f"#{context.build}"))
+        # Nodes, since SCons takes names as relative to where it was started.
+        BUILD_TARGETS[:] = [File(f"#{name}") for name in _wanted(request, graph)]
         if not GetOption("clean"):
             notes = [toolchain.summary, *graph.notes]
             if left_out:
                 notes.append(left_out)
             sys.stdout.write("".join(f"{note}\n" for note in notes))
             sys.stdout.flush()
+            if GetOption("no_exec"):
+                return
             atexit.register(summarise, root=root, graph=graph, runner=runner, compare="compare" in request.verbs)
+
+
+def _words(root: Path) -> tuple[str, ...]:
+    """Return the words of the command line; with -u, -U and -D they are relative to the folder where scons was started."""
+    climbed = GetOption("climb_up")
+    started = Path(GetLaunchDir()).resolve()
+    if not climbed or not started.is_relative_to(root.resolve()):
+        return tuple(COMMAND_LINE_TARGETS)
+    below = started.relative_to(root.resolve()).as_posix()
+    return from_folder(COMMAND_LINE_TARGETS, below, everything=climbed == _CLIMB_TO_ALL)
 
 
 def _wanted(request: Request, graph: Graph) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skrules.errors import UsageError
-from skrules.rules.request import read_request
+from skrules.rules.request import assignments, from_folder, read_request
 
 
 def test_nothing_asked_is_everything():
@@ -38,9 +38,39 @@ def test_archs_are_separated_freely_and_kept_once(text):
         ({"BUILD": "../out"}, "BUILD is '../out'"),
         ({"BUILD": "a b"}, "BUILD"),
         ({"BUILD": "."}, "BUILD"),
+        ({"BUILD": "/tmp/x"}, "BUILD"),
+        ({"BUILD": "-x"}, "BUILD"),
     ],
 )
 def test_wrong_variables(variables, part):
     with pytest.raises(UsageError) as caught:
         read_request([], variables)
     assert part in str(caught.value)
+
+
+def test_a_variable_has_one_value():
+    assert assignments([("ARCH", "dav-2201"), ("ARCH", "dav-2201"), ("VERBOSE", "1")]) == {"ARCH": "dav-2201", "VERBOSE": "1"}
+    with pytest.raises(UsageError, match="ARCH=dav-2201,dav-3510"):
+        assignments([("ARCH", "dav-2201"), ("ARCH", "dav-3510")])
+
+
+@pytest.mark.parametrize(
+    ("words", "below", "meant"),
+    [
+        (["add"], "ops", ("ops/add",)),
+        (["add:all", "compare"], "ops", ("ops/add:all", "compare")),
+        (["//ops/add"], "ops/mul", ("//ops/add",)),
+        (["../add"], "ops/mul", ("ops/add",)),
+        ([".", "..."], "ops/mul", ("ops/mul", "ops/mul/...")),
+        (["../build/host/x.o"], "ops", ("build/host/x.o",)),
+        ([], "ops/mul", ("//ops/mul/...",)),
+        (["compare"], "ops", ("compare", "//ops/...")),
+        (["compare"], ".", ("compare",)),
+    ],
+)
+def test_words_typed_in_a_subfolder(words, below, meant):
+    assert from_folder(words, below) == meant
+
+
+def test_everything_from_a_subfolder():
+    assert from_folder(["compare"], "ops", everything=True) == ("compare",)

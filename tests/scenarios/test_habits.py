@@ -1,0 +1,125 @@
+"""What people do all day: type in a subfolder, move headers about, remove an operator, name folders as they like."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+
+def scons_in(workspace, folder, *words):
+    """Run scons where somebody stands in `folder` of the workspace."""
+    done = subprocess.run(
+        [sys.executable, "-m", "SCons", "-Q", *words],
+        cwd=workspace.root / folder,
+        env=workspace.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def objects(workspace):
+    return sorted(path.parent.name for path in (workspace.root / "build").rglob("*.o"))
+
+
+@pytest.mark.parametrize(
+    ("folder", "words", "built"),
+    [
+        pytest.param("ops/scale", ("-u",), ["scale"], id="its-package"),
+        pytest.param("ops", ("-u", "shift"), ["shift"], id="a-label-from-there"),
+        pytest.param("ops/scale", ("-u", "//ops/shift"), ["shift"], id="a-whole-label"),
+        pytest.param("ops/scale", ("-D",), ["scale", "shift"], id="everything"),
+    ],
+)
+def test_scons_up_from_a_subfolder(bisheng_workspace, folder, words, built):
+    status, output = scons_in(bisheng_workspace, folder, *words, "ARCH=dav-2201")
+    assert status == 0, output
+    assert objects(bisheng_workspace) == built
+
+
+@pytest.mark.parametrize("name", ["two words", "it's", 'quo"te', "d$ollar", "häuser 漢", "a#b:c"])
+def test_a_workspace_anywhere(bisheng_workspace, name):
+    bisheng_workspace.root = bisheng_workspace.root.rename(bisheng_workspace.root.with_name(name))
+    words = ("ops/scale", "ARCH=dav-2201")
+    assert bisheng_workspace.scons(*words).status == 0
+    bisheng_workspace.edit("ops/common/part.h", "#pragma once", "#pragma once\n// edited")
+    assert bisheng_workspace.scons(*words).actions == ["ADAPT //ops/scale", "ASC dav-2201 //ops/scale"]
+
+
+def test_a_header_that_is_a_link_is_followed(bisheng_workspace, tmp_path):
+    words = ("ops/scale", "ARCH=dav-2201")
+    header, outside = bisheng_workspace.root / "ops/common/part.h", tmp_path / "part.h"
+    header.rename(outside)
+    header.symlink_to(outside)
+    assert bisheng_workspace.scons(*words).status == 0
+    outside.write_text(outside.read_text() + "// edited\n")
+    assert "ASC dav-2201 //ops/scale" in bisheng_workspace.scons(*words).actions
+
+
+def test_a_header_that_shadows_another_is_seen(bisheng_workspace):
+    words = ("ops/scale", "ARCH=dav-2201")
+    bisheng_workspace.edit("ops/scale/scale.asc", "../common/part.h", "part.h")
+    bisheng_workspace.edit("ops/scale/SConscript", 'name="scale",', 'name="scale",\n    options=["-Iops/common"],')
+    assert bisheng_workspace.scons(*words).status == 0
+    nearer = bisheng_workspace.root / "ops/scale/part.h"
+    nearer.write_text((bisheng_workspace.root / "ops/common/part.h").read_text() + "// nearer\n")
+    assert "ASC dav-2201 //ops/scale" in bisheng_workspace.scons(*words).actions
+    assert bisheng_workspace.scons(*words).actions == []
+    nearer.unlink()
+    assert "ASC dav-2201 //ops/scale" in bisheng_workspace.scons(*words).actions
+
+
+def test_clean_removes_what_nobody_declares_any_more(bisheng_workspace):
+    assert bisheng_workspace.scons("ARCH=dav-2201").status == 0
+    (bisheng_workspace.root / "ops/shift/SConscript").unlink()
+    assert bisheng_workspace.scons("-c", "ops/scale").status == 0
+    assert objects(bisheng_workspace) == ["shift"]
+    assert bisheng_workspace.scons("-c").status == 0
+    assert not (bisheng_workspace.root / "build/bisheng").exists()
+
+
+def test_a_dry_run_makes_no_folder_and_reports_no_results(bisheng_workspace):
+    before = sorted(bisheng_workspace.root.rglob("*"))
+    run = bisheng_workspace.scons("-n", "compare", "ops/scale")
+    assert run.status == 0
+    assert "NO STATUS" not in run.output
+    assert sorted(bisheng_workspace.root.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        pytest.param("exit()", "a declaration must not exit", id="exit"),
+        pytest.param('operator(name="scale", srcs=["scale.asc"], archs=[])', "archs is empty", id="no-arch"),
+        pytest.param('operator(name="scale", srcs=["scale.asc"], archs=["dav-1"])', "unknown arch 'dav-1'", id="unknown-arch"),
+    ],
+)
+def test_a_declaration_that_says_nothing_useful_is_an_error_with_its_place(bisheng_workspace, text, part):
+    (bisheng_workspace.root / "ops/scale/SConscript").write_text(text)
+    run = bisheng_workspace.scons()
+    assert run.status != 0
+    assert f"error: ops/scale/SConscript:1: {part}" in run.output
+    assert run.actions == []
+
+
+@pytest.mark.parametrize(
+    "words", [("BUILD=ops",), ("BUILD=SConstruct/x",), ("BUILD=/tmp/x",), ("ARCH=dav-2201", "ARCH=dav-3510")]
+)
+def test_requests_that_cannot_be_meant(bisheng_workspace, words):
+    run = bisheng_workspace.scons(*words)
+    assert run.status == 2
+    assert run.output.startswith("error: ")
+    assert "Traceback" not in run.output and "File " not in run.output
+
+
+def test_a_result_that_cannot_be_written_says_which(bisheng_workspace):
+    folder = bisheng_workspace.root / "build/bisheng/gen/ops/scale/scale.asc"
+    folder.mkdir(parents=True)
+    run = bisheng_workspace.scons("ops/scale", "ARCH=dav-2201")
+    assert run.status != 0
+    assert "gen/ops/scale/scale.asc" in run.output
+    assert "Traceback" not in run.output
