@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import jinja2
 
 from skrules import resources
+
+_WIDTH = 120
 
 
 def directory() -> Path:
@@ -30,10 +33,29 @@ def render(name: str, values: Mapping[str, Any]) -> str:
     return environment.get_template(name).render(values)
 
 
-def python_literal(value: object) -> str:
-    """Return plain data as Python text: the items of a dict or list one a line, in the order they have."""
-    if isinstance(value, dict) and value:
-        return "{\n" + "".join(f"    {key!r}: {item!r},\n" for key, item in value.items()) + "}"
-    if isinstance(value, list) and value:
-        return "[\n" + "".join(f"    {item!r},\n" for item in value) + "]"
+def python_literal(value: Any, indent: int = 0) -> str:
+    """Return plain data (dicts, lists, tuples, text, numbers, booleans, None) as Python text that a person can read."""
+    line = _one_line(value)
+    if len(line) + indent < _WIDTH or not isinstance(value, dict | list | tuple) or not value:
+        return line
+    inner = indent + 4
+    if isinstance(value, dict):
+        items = [f"{_one_line(key)}: {python_literal(item, inner)}" for key, item in value.items()]
+        opening, closing = "{", "}"
+    else:
+        items = [python_literal(item, inner) for item in value]
+        opening, closing = ("[", "]") if isinstance(value, list) else ("(", ")")
+    blanks = " " * indent
+    return f"{opening}\n" + "".join(f"{blanks}    {item},\n" for item in items) + blanks + closing
+
+
+def _one_line(value: Any) -> str:
+    if isinstance(value, str):
+        return json.dumps(value)  # double quotes, and escapes that Python has too
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_one_line(key)}: {_one_line(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_one_line, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_one_line, value))}{',' if len(value) == 1 else ''})"
     return repr(value)
