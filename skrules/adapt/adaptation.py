@@ -15,7 +15,7 @@ from skrules.adapt.structure import finding
 from skrules.contract.entry import Entry, Resolution
 from skrules.errors import Location
 from skrules.findings import Finding, Severity, blockers
-from skrules.source.form import SkForm, classify
+from skrules.source.form import Form, SkForm, classify
 from skrules.source.model import SourceUnit, Span
 
 COMPLETED = "completed"
@@ -54,12 +54,13 @@ def adapt(unit: SourceUnit, resolution: Resolution, headers: Sequence[SourceUnit
     in them too. Nothing is guessed: what is not known for sure is a blocker with its place, and the file then needs a human.
     """
     renames, notes = _renames(unit)
-    unclear = _form_findings(unit)
+    form = classify(unit)
+    unclear = _form_findings(unit, form)
     findings = [*unit.findings, *resolution.findings, *unclear, *notes]
     entries: tuple[AdaptedEntry, ...] = ()
     fragments = renames
     status = COMPLETED
-    if classify(unit).form is SkForm.CURRENT_SK_BIND:
+    if form.form is SkForm.CURRENT_SK_BIND:
         entries = _current_entries(unit, resolution)
         status = COMPLETED if renames else ALREADY_CURRENT
     elif not unclear:
@@ -95,8 +96,7 @@ def _bind_kernels(
     return tuple(adapted), tuple([*fragments, include] if include else fragments), findings
 
 
-def _form_findings(unit: SourceUnit) -> list[Finding]:
-    form = classify(unit)
+def _form_findings(unit: SourceUnit, form: Form) -> list[Finding]:
     if form.form not in (SkForm.PARTIAL, SkForm.UNKNOWN) or (not unit.kernels and blockers(unit.findings)):
         return []
     at = Location(file=unit.path)

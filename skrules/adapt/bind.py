@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -75,6 +76,7 @@ def bind_line(entry: Entry, function: str, *, overloaded: bool) -> str:
     return f"SK_BIND({target}, {decision.mask}, {symbols});"
 
 
+@functools.cache  # compiling the template takes longer than adapting a small file
 def block_template(newline: str) -> jinja2.Template:
     """Return the template of a block, with the file's own line ends."""
     environment = jinja2.Environment(

@@ -68,7 +68,7 @@ def rewrite_body(
 
     Whatever cannot be rewritten for sure is a blocker among the findings; the text is of no use then.
     """
-    unit = facts.unit
+    unit, kernel = written(facts.unit, kernel)
     code = structure(tokens_in(unit, kernel.body))
     words = frozenset(_WORD.findall(" ".join(token.text for token in code.tokens)))
     named = " ".join([unit.text[kernel.span.start : kernel.body.start], *arguments])
@@ -103,11 +103,18 @@ def rewrite_body(
     edits += pipes.edits
     findings += _pipe_findings(unit, kernel, code, helpers, pipes.left)
     return SkBody(
-        inner=_inner(unit, kernel, edits),
+        inner=_inner(unit, kernel, edits).replace(unit.newline, facts.unit.newline),
         uses_sys_args=decision.with_sys_args == "always" or rewrites,
         words=words,
         findings=tuple(findings),
     )
+
+
+def written(unit: SourceUnit, kernel: Kernel) -> tuple[SourceUnit, Kernel]:
+    """Return where the text of a kernel stands: in its file, or in the expansion of the macro use that defines it."""
+    if kernel.expansion is None or kernel.definition is None:
+        return unit, kernel
+    return kernel.expansion, kernel.definition
 
 
 def task_types(code: Structure) -> frozenset[str]:

@@ -10,7 +10,7 @@ import jinja2
 
 from skrules.adapt.args import ArgsStruct, args_struct, check_parameters
 from skrules.adapt.bind import SPLIT_INDEX, Twin, bind_line, render, sk_type
-from skrules.adapt.body import FileFacts, SkBody, rewrite_body, task_types
+from skrules.adapt.body import FileFacts, SkBody, rewrite_body, task_types, written
 from skrules.adapt.names import camel, free_name
 from skrules.adapt.scopes import has_overload
 from skrules.adapt.splice import Fragment, after_kernel, around
@@ -72,8 +72,6 @@ class Draft:
             self.report(
                 "codegen.kernel-scope", obstacle, hint="move the kernel to namespace scope, outside of conditional scopes"
             )
-        if kernel.macro:
-            return None  # what lies in a macro cannot be read as a body
         inside = self.inside_words()
         args_name, sys_args, split = (self.inner_name(name, inside) for name in ("args", "sysArgs", SPLIT_INDEX))
         arguments = [argument for entry in self.entries for argument in entry.template_arguments]
@@ -107,12 +105,6 @@ class Draft:
 
     def check_kernel(self) -> None:
         kernel = self.kernel
-        if kernel.macro:
-            self.report(
-                "codegen.macro-kernel",
-                f"the kernel is defined by the macro {kernel.macro}, and its binding cannot stand inside of a macro",
-                hint="write the kernel out, or make it a template with a bind_target for each use",
-            )
         if kernel.signature_has_conditions:
             self.report(
                 "codegen.conditional-signature",
@@ -125,7 +117,8 @@ class Draft:
                 "the kernel has no type, so its SK function has none to inherit",
                 hint="add __vector__, __cube__, __mix__(c, v) or __aicore__",
             )
-        types = task_types(structure(tokens_in(self.unit, kernel.body)))
+        unit, definition = written(self.unit, kernel)
+        types = task_types(structure(tokens_in(unit, definition.body)))
         if kernel.type.core is CoreType.BARE and types:
             self.report(
                 "codegen.kernel-type-unresolved",
@@ -223,8 +216,9 @@ class Draft:
 
     def inside_words(self) -> set[str]:
         """Return the names that the twin's own parameters must not hide or redeclare."""
-        spans = (self.kernel.body, self.kernel.parameter_span)
-        words = {word for span in spans for word in _WORD.findall(self.unit.text[span.start : span.end])}
+        unit, kernel = written(self.unit, self.kernel)
+        spans = (kernel.body, kernel.parameter_span)
+        words = {word for span in spans for word in _WORD.findall(unit.text[span.start : span.end])}
         words |= {parameter.name for parameter in self.kernel.template_parameters or ()}
         return words | self.facts.macro_words
 

@@ -104,5 +104,6 @@ def exclusive(left: tuple[Branch, ...], right: tuple[Branch, ...]) -> bool:
 def finding(
     unit: SourceUnit, offset: int, rule: str, message: str, *, severity: Severity = Severity.BLOCKER, hint: str = ""
 ) -> Finding:
-    """Return a finding at an offset of the unit."""
-    return Finding(rule=rule, severity=severity, at=lines_of(unit.text, unit.path).at(offset), message=message, hint=hint)
+    """Return a finding at an offset of the unit; in the expansion of a macro, at the use of the macro."""
+    at = unit.stands_at or lines_of(unit.text, unit.path).at(offset)
+    return Finding(rule=rule, severity=severity, at=at, message=message, hint=hint)

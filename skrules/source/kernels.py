@@ -6,12 +6,24 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from skrules.errors import Location
 from skrules.findings import Finding, Severity
 from skrules.source.code import Code, Lines, code_of, join, lines_of
 from skrules.source.conditions import Conditions, conditions_of
 from skrules.source.declarations import Declaration, Unreadable, find_start, holds_specifiers, read_declaration
+from skrules.source.expansions import Expander, KernelMacros, Unexpandable, kernel_macros, last_of_use
 from skrules.source.macros import Macro, macros_of, read_macro
-from skrules.source.model import CoreType, Kernel, KernelType, Parameter, SourceUnit, Span, TemplateParameter, Token
+from skrules.source.model import (
+    CoreType,
+    Kernel,
+    KernelType,
+    MacroKernel,
+    Parameter,
+    SourceUnit,
+    Span,
+    TemplateParameter,
+    Token,
+)
 from skrules.source.parameters import UnreadableParameter, read_parameters
 from skrules.source.scopes import Scope, innermost, namespaces, scope_at
 from skrules.source.templates import is_list_macro, read_template_parameters
@@ -52,6 +64,7 @@ def read(data: bytes, path: str, *, global_aliases: tuple[str, ...] = ()) -> Sou
         kernels=tuple(sorted(reader.kernels, key=lambda kernel: kernel.name_span)),
         findings=tuple(sorted(reader.findings, key=lambda finding: finding.at)),
         newline=_newline(text),
+        macro_kernels=tuple(reader.macro_kernels),
     )
 
 
@@ -60,13 +73,26 @@ def read_prototypes(unit: SourceUnit) -> tuple[Prototype, ...]:
     return tuple(_read(unit.text, unit.tokens, unit.path, ()).prototypes)
 
 
-def _read(text: str, tokens: tuple[Token, ...], path: str, global_aliases: tuple[str, ...]) -> _Reader:
+def _read(
+    text: str,
+    tokens: tuple[Token, ...],
+    path: str,
+    global_aliases: tuple[str, ...],
+    macros: Mapping[str, tuple[Macro, ...]] | None = None,
+) -> _Reader:
+    """Read a file, or, with the `macros` of its file, the expansion of a macro use."""
     reader = _Reader(lines=lines_of(text, path), aliases=frozenset({GLOBAL, *global_aliases}), macros={})
+    if macros is not None:
+        reader.macros = macros
+        reader.read_code(code_of(tokens))
+        return reader
     # A line splice can hide the keyword from a plain search.
     if any(alias in text for alias in reader.aliases) or "\\" in text:
         reader.macros = macros_of(tokens)
         reader.aliases |= frozenset(_own_aliases(reader.macros))
+        reader.expander = Expander(text, reader.macros, kernel_macros(reader.macros, reader.aliases))
         reader.read_code(code_of(tokens))
+        reader.report_unused_macros()
     return reader
 
 
@@ -74,6 +100,12 @@ def _newline(text: str) -> str:
     crlf = text.count("\r\n")
     counts = {"\n": text.count("\n") - crlf, "\r\n": crlf, "\r": text.count("\r") - crlf}
     return max(counts, key=lambda newline: counts[newline])
+
+
+def _extern_c_start(scope: Scope | None) -> int:
+    """Return the first token of the `extern "C" {` that is in force, or -1."""
+    block = innermost(scope, "extern-c", "extern-c++")
+    return block.start if block is not None and block.kind == "extern-c" else -1
 
 
 def _own_aliases(macros: Mapping[str, tuple[Macro, ...]]) -> list[str]:
@@ -95,6 +127,9 @@ class _Reader:
     kernels: list[Kernel] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     prototypes: list[Prototype] = field(default_factory=list)
+    macro_kernels: list[MacroKernel] = field(default_factory=list)
+    macro_findings: dict[str, list[Finding]] = field(default_factory=dict)
+    expander: Expander = field(default_factory=lambda: Expander("", {}, KernelMacros(frozenset(), frozenset())))
 
     def report(self, rule: str, offset: int, message: str, hint: str = "") -> None:
         self.findings.append(Finding(rule=rule, severity=Severity.BLOCKER, at=self.lines.at(offset), message=message, hint=hint))
@@ -119,11 +154,14 @@ class _Reader:
             elif text in self.aliases and code.is_identifier(index):
                 first = len(self.kernels)
                 index = lower = self.read_at(code, conditions, index, lower, scope, macro)
-                if len(self.kernels) > first:
-                    block = innermost(scope, "extern-c", "extern-c++")
-                    if block is not None and block.kind == "extern-c":
-                        blocks[first] = block.start
+                blocks.update(dict.fromkeys(range(first, len(self.kernels)), _extern_c_start(scope)))
                 continue
+            elif macro is None and code.is_identifier(index) and innermost(scope, "class", "block") is None:
+                if self.expander.known.is_use(code, index):
+                    first = len(self.kernels)
+                    index = lower = self.read_use(code, conditions, index, scope)
+                    blocks.update(dict.fromkeys(range(first, len(self.kernels)), _extern_c_start(scope)))
+                    continue
             elif index in conditions.groups:
                 group = conditions.groups[index]
                 if index == group.start:
@@ -141,6 +179,8 @@ class _Reader:
                 self.read_define(code, index)
             index += 1
         for place, start in blocks.items():
+            if start < 0:
+                continue
             kernel = self.kernels[place]
             span = Span(start=code.tokens[start].start, end=ends.get(start, code.tokens[-1].end))
             self.kernels[place] = replace(kernel, extern_c=kernel.extern_c or "block", extern_c_block=span)
@@ -151,7 +191,75 @@ class _Reader:
         macro = read_macro(code.tokens[index])
         if macro is None or macro.name in self.aliases or macro.name == GLOBAL:
             return
+        outside, self.findings = self.findings, []
         self.read_code(macro.code, macro)
+        self.macro_findings.setdefault(macro.name, []).extend(self.findings)
+        self.findings = outside
+
+    def read_use(self, code: Code, conditions: Conditions, index: int, scope: Scope | None) -> int:
+        """Add the kernels that the macro use at `index` defines, or a finding; return the index after it."""
+        last = last_of_use(code, index, self.macros)
+        line, column = self.lines.position(code.tokens[index].start)
+        span = code.span(index, last + 1 if code.text(last + 1) == ";" else last)
+        try:
+            text = self.expander.expand(code, index)
+        except Unexpandable as problem:
+            self.report(
+                "source.macro-kernel",
+                span.start,
+                f"the use of '{code.texts[index]}' defines a kernel that is not understood: {problem}",
+                "write the kernel, or what it calls, outside of the macro",
+            )
+            return last + 1
+        at = self.lines.at(span.start)
+        inner = _read(text, tokenize(text), self.lines.path, tuple(self.aliases - {GLOBAL}), self.macros)
+        self.findings += [replace(finding, at=at) for finding in inner.findings]
+        found = tuple(sorted(inner.kernels, key=lambda kernel: kernel.name_span))
+        unit = SourceUnit(
+            path=self.lines.path,
+            text=text,
+            tokens=tokenize(text),
+            kernels=found,
+            findings=(),
+            newline=_newline(text),
+            stands_at=at,
+        )
+        for kernel in found:
+            self.kernels.append(
+                replace(
+                    kernel,
+                    namespaces=(*namespaces(scope), *kernel.namespaces),
+                    parameters=tuple(replace(parameter, span=span) for parameter in kernel.parameters),
+                    macro=code.texts[index],
+                    conditions=conditions.open_at(index),
+                    span=span,
+                    name_span=span,
+                    parameter_span=span,
+                    body=span,
+                    line=line,
+                    column=column,
+                    expansion=unit,
+                    definition=kernel,
+                )
+            )
+        return last + 1
+
+    def report_unused_macros(self) -> None:
+        """What a macro defines is a kernel only where it is used; without a use that is understood, it is told here."""
+        told = {finding.rule for finding in self.findings}
+        for name in sorted(self.macro_findings.keys() - self.expander.used):
+            self.findings += self.macro_findings[name]
+            first = next((each for each in self.macro_kernels if each.macro == name), None)
+            if first is not None and not (self.macro_findings[name] or "source.macro-kernel" in told):
+                self.findings.append(
+                    Finding(
+                        rule="source.macro-kernel",
+                        severity=Severity.BLOCKER,
+                        at=Location(file=self.lines.path, line=first.line, column=first.column),
+                        message=f"the macro '{name}' defines the kernel {first.name}, and this file does not use it",
+                        hint="name the file that uses the macro as the operator's source",
+                    )
+                )
 
     def read_at(self, code: Code, conditions: Conditions, at: int, lower: int, scope: Scope | None, macro: Macro | None) -> int:
         """Read the declaration around the `__global__` at `at`; return where the walk goes on."""
@@ -194,15 +302,8 @@ class _Reader:
             self.not_read(code, at, reason, macro)
             return closing + 1
         names = code.texts[found.name[0] : found.name[1]]
-        if macro is not None and ("##" in names or code.texts[name] in (macro.parameters or ())):
-            pattern = "".join("*" if text in (macro.parameters or ()) else text for text in names if text != "##")
-            self.add_prototype(code, conditions, found, pattern.rpartition("::")[2], closing)
-            self.report(
-                "source.macro-kernel",
-                code.tokens[at].start,
-                f"the macro '{macro.name}' defines a kernel whose name depends on its arguments: {''.join(names)}",
-                "write the kernel, or what it calls, outside of the macro",
-            )
+        if macro is not None:
+            self.add_macro_kernel(code, conditions, found, at, macro, closing)
             return closing + 1
         parameters = read_parameters(code, found.opening, conditions, self.macros)
         has_conditions = found.has_conditions or conditions.reaches_into(found.body, closing, found.body)
@@ -224,7 +325,6 @@ class _Reader:
                 template_parameters=self.template_parameters(code, found),
                 specialisation=join(code, *found.specialisation),
                 extern_c="prefix" if found.extern_c else "",
-                macro=macro.name if macro else "",
                 conditions=conditions.open_at(found.start),
                 signature_has_conditions=has_conditions,
                 span=code.span(found.start, closing),
@@ -236,6 +336,19 @@ class _Reader:
             )
         )
         return closing + 1
+
+    def add_macro_kernel(
+        self, code: Code, conditions: Conditions, found: Declaration, at: int, macro: Macro, closing: int
+    ) -> None:
+        names = code.texts[found.name[0] : found.name[1]]
+        pattern = "".join("*" if text in (macro.parameters or ()) else text for text in names if text != "##")
+        self.add_prototype(code, conditions, found, pattern.rpartition("::")[2], closing)
+        line, column = self.lines.position(code.tokens[at].start)
+        self.macro_kernels.append(
+            MacroKernel(
+                name="".join(names), macro=macro.name, parameters=self.prototypes[-1].parameters, line=line, column=column
+            )
+        )
 
     def refusal(self, code: Code, found: Declaration, scope: Scope | None) -> str:
         """Return why a complete definition is no kernel, or ""."""

@@ -89,37 +89,95 @@ def arguments_at(code: Code, index: int) -> list[tuple[int, int]] | None:
     return [*ranges, (begin, closing)]
 
 
-def expansion_text(macro: Macro, code: Code, index: int) -> str | None:
-    """Return the replacement list of `macro` for its use at `index` of `code`, as text on one line.
+def expansion_text(macro: Macro, code: Code, index: int, layout: str = "") -> str | None:
+    """Return the replacement list of `macro` for its use at `index` of `code`, as text.
 
     Arguments are put in as they are written; macros inside of them or of the result are left as they are. None when the
-    use does not fit the definition, or when it needs `#` (stringification) or variadic arguments.
+    use does not fit the definition. `layout` is the text of the file that defines the macro: its lines are kept then, and
+    one line is made of all otherwise.
     """
-    values: dict[str, list[str]] = {}
-    if macro.parameters is not None:
-        ranges = arguments_at(code, index)
-        if ranges is None or any("..." in name for name in macro.parameters):
-            return None
-        if not macro.parameters and len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
-            ranges = []
-        if len(ranges) != len(macro.parameters):
-            return None
-        values = {name: list(code.texts[first:after]) for name, (first, after) in zip(macro.parameters, ranges, strict=True)}
+    values = _arguments(macro, code, index)
+    if values is None:
+        return None
     pieces: list[str] = []
     paste = False
-    for position, text in enumerate(macro.code.texts):
+    last = -1  # the token of the replacement list that came before
+    position = 0
+    while position < len(macro.code):
+        text = macro.code.texts[position]
         if text == "##":
-            paste = True
+            paste = bool(pieces)
+            position += 1
             continue
+        first = position
         if text == "#" and macro.parameters is not None:
-            return None
-        replaced = values.get(text, [text]) if macro.code.kind(position) is TokenKind.IDENTIFIER else [text]
-        if paste and pieces and replaced:
+            position += 1
+            if macro.code.text(position) not in values:
+                return None
+            replaced = [_string_of(values[macro.code.texts[position]])]
+        else:
+            is_word = macro.code.kind(position) is TokenKind.IDENTIFIER
+            replaced = values.get(text, [text]) if is_word else [text]
+        if paste and text == "__VA_ARGS__" and pieces and pieces[-1].endswith(","):
+            if not replaced:
+                pieces[-1] = pieces[-1][:-1]  # as GCC has it: no arguments take the comma before them away
+        elif paste and replaced:
             pieces[-1] += replaced[0]
             replaced = replaced[1:]
+        if replaced:
+            text = " ".join(replaced)
+            gap = _gap(macro.code, last, first, layout) if pieces else ""
+            pieces.append(text if not gap or (gap == "|" and not _merge(pieces[-1], text)) else gap.replace("|", " ") + text)
         paste = False
-        pieces += replaced
-    return " ".join(pieces)
+        last = position
+        position += 1
+    return "".join(pieces)
+
+
+def _arguments(macro: Macro, code: Code, index: int) -> dict[str, list[str]] | None:
+    """Return the tokens that stand for each parameter in the use at `index`, or None if it does not fit."""
+    if macro.parameters is None:
+        return {}
+    ranges = arguments_at(code, index)
+    if ranges is None:
+        return None
+    names = list(macro.parameters)
+    if len(ranges) == 1 and ranges[0][0] == ranges[0][1] and (not names or names == ["..."]):
+        ranges = []
+    values: dict[str, list[str]] = {}
+    if names and names[-1].endswith("..."):
+        rest = names.pop().removesuffix("...") or "__VA_ARGS__"
+        variable = ranges[len(names) :]
+        values[rest] = list(code.texts[variable[0][0] : variable[-1][1]]) if variable else []
+        ranges = ranges[: len(names)]
+    if len(ranges) != len(names):
+        return None
+    return values | {name: list(code.texts[first:after]) for name, (first, after) in zip(names, ranges, strict=True)}
+
+
+def _string_of(texts: list[str]) -> str:
+    escaped = (text.replace("\\", "\\\\").replace('"', '\\"') if text[-1:] in "\"'" else text for text in texts)
+    return '"' + " ".join(escaped) + '"'
+
+
+def _gap(code: Code, before: int, after: int, layout: str) -> str:
+    """Return what separates two tokens of a replacement list: a line end with its indentation where `layout` has one, a
+    blank, or "|" for nothing."""
+    if not layout or before < 0:
+        return " "
+    blank = layout[code.tokens[before].end : code.tokens[after].start]
+    lines = re.split(r"\r\n?|\n", blank)
+    if len(lines) > 1:
+        return "\n" + (lines[-1] if not lines[-1].strip() else "")
+    return " " if blank else "|"
+
+
+def _merge(left: str, right: str) -> bool:
+    """Tell whether two texts that touch could become one token."""
+    ends = left[-1:] + right[:1]
+    return all(char.isalnum() or char == "_" for char in ends) or not any(
+        char.isalnum() or char in "_()[]{},; \n" for char in ends
+    )
 
 
 def expand(macro: Macro, code: Code, index: int) -> Code | None:

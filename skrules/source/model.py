@@ -10,6 +10,7 @@ import enum
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from skrules.errors import Location
 from skrules.findings import Finding
 
 
@@ -104,8 +105,9 @@ class Kernel:
     `qualifiers` are all specifiers and attributes but `void` and `extern "C"`, in order, arguments included.
     `conditions` are the texts of the `#if`-family directives that are open around the definition, outermost first; a
     later branch follows the earlier ones of its group: "#if A / #else".
-    `macro` names the function-like macro whose replacement list holds the definition, or "".
-    `line` and `column` are those of the `__global__`.
+    `macro` names the macro by whose use the kernel is defined, or "". All spans of such a kernel are that of the use, and
+    `expansion` is the text it stands for, read like a file of its own: `definition` is the kernel there.
+    `line` and `column` are those of the `__global__`, or of the use.
     """
 
     name: str
@@ -126,11 +128,25 @@ class Kernel:
     body: Span
     line: int
     column: int
+    expansion: SourceUnit | None = None
+    definition: Kernel | None = None
 
     @property
     def qualified_name(self) -> str:
         """The name to use from global scope, e.g. `ns::add_custom`."""
         return "::".join([*(space for space in self.namespaces if space), self.name])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MacroKernel:
+    """A kernel definition in the replacement list of `macro`, as it is written there: `add_##T`. `parameters` is None when
+    they cannot be known before the macro is used. It is no kernel yet; each use of the macro makes one."""
+
+    name: str
+    macro: str
+    parameters: tuple[Parameter, ...] | None
+    line: int
+    column: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +161,8 @@ class SourceUnit:
     kernels: tuple[Kernel, ...]
     findings: tuple[Finding, ...]
     newline: str  # "\n", "\r\n" or "\r": what the file mostly uses
+    macro_kernels: tuple[MacroKernel, ...] = ()
+    stands_at: Location | None = None  # of the use, when the text is the expansion of a macro: all of it is told to be there
 
 
 def printable(text: str) -> str:

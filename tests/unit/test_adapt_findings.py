@@ -194,22 +194,13 @@ def test_names_of_the_author_are_no_raw_block_variables(body: str) -> None:
     assert run(f"__global__ __vector__ void k(GM_ADDR x, int n) {{ {body} }}\n").status == "completed"
 
 
-def test_macro_kernel() -> None:
-    source = run("#define DEFINE(name) __global__ __vector__ void name(GM_ADDR x) {}\nDEFINE(k)\n")
-    assert source.status == "needs-human"
-
-
-def test_macro_and_conditional_signature_of_records() -> None:
+def test_conditional_signature_of_records() -> None:
     unit = read(HEAD.encode() + b"__global__ __vector__ void k(GM_ADDR x) {}\n", "k.asc")
     entry = resolve(unit, load(ONE.encode(), "c.yaml")).entries[0]
-    for change, rule in (
-        ({"macro": "DEFINE"}, "codegen.macro-kernel"),
-        ({"signature_has_conditions": True}, "codegen.conditional-signature"),
-    ):
-        kernel = replace(entry.kernel, **change)
-        other = replace(unit, kernels=(kernel,))
-        source = adapt(other, Resolution(entries=(replace(entry, kernel=kernel),), findings=()))
-        blocked(source, rule, "k.asc:2:28")
+    kernel = replace(entry.kernel, signature_has_conditions=True)
+    other = replace(unit, kernels=(kernel,))
+    source = adapt(other, Resolution(entries=(replace(entry, kernel=kernel),), findings=()))
+    blocked(source, "codegen.conditional-signature", "k.asc:2:28")
 
 
 def test_kernel_without_a_type() -> None:

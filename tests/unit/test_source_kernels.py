@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from skrules.findings import Severity
 from skrules.source import read
+from skrules.source.code import code_of
+from skrules.source.macros import expansion_text, macros_of
 from skrules.source.model import CoreType, Kernel, SourceUnit, TokenKind
 from skrules.source.tokens import tokenize
 
@@ -354,18 +356,68 @@ def test_other_uses_are_findings(text: str, word: str) -> None:
 
 
 def test_kernel_in_a_macro() -> None:
-    text = "#define DEF(T) \\\n    __global__ __vector__ void scale(T x) { \\\n        run(x); }\nDEF(half)\n"
-    kernel = one(text)
-    assert (kernel.name, kernel.macro, kernel.line) == ("scale", "DEF", 2)
-    assert text[kernel.body.start : kernel.body.end] == "{ \\\n        run(x); }"
+    unit = read_text("#define DEF(T) \\\n  __global__ __vector__ void scale(GM_ADDR x, T f) { run<T>(x, f); }\nDEF(half)\n")
+    (kernel,) = unit.kernels
+    assert (kernel.name, kernel.macro, kernel.line) == ("scale", "DEF", 3)
+    assert [(each.type, each.name) for each in kernel.parameters] == [("GM_ADDR", "x"), ("half", "f")]
+    assert unit.text[kernel.span.start : kernel.span.end] == "DEF(half)"
+    assert kernel.expansion is not None
+    assert kernel.definition is not None
+    body = kernel.definition.body
+    assert kernel.expansion.text[body.start : body.end] == "{ run<half>(x, f); }"
+    assert unit.findings == ()
 
 
-@pytest.mark.parametrize("name", ["name", "name##_k", "k_##T", "k_ ## T ## _v"])
-def test_names_made_by_a_macro_are_a_finding(name: str) -> None:
-    unit = read_text(f"#define DEF(name, T) __global__ __vector__ void {name}(GM_ADDR x) {{}}\nDEF(a, b)\n")
-    assert unit.kernels == ()
-    assert rules(unit) == ["source.macro-kernel"]
-    assert "'DEF'" in unit.findings[0].message
+@pytest.mark.parametrize(
+    ("name", "made"), [("name", "a"), ("name##_k", "a_k"), ("k_##T", "k_b"), ("k_ ## T ## _v", "k_b_v"), ("ns::k_##T", "k_b")]
+)
+def test_names_made_by_a_macro(name: str, made: str) -> None:
+    unit = read_text(f"#define DEF(name, T) __global__ __vector__ void {name}(GM_ADDR x) {{}}\nnamespace n {{ DEF(a, b); }}\n")
+    assert [kernel.name for kernel in unit.kernels] == [made]
+    assert [(each.name, each.macro, each.line) for each in unit.macro_kernels] == [("".join(name.split()), "DEF", 1)]
+    assert unit.kernels[0].namespaces[0] == "n"
+    assert unit.findings == ()
+
+
+def test_macros_that_hand_kernel_macros_on() -> None:
+    unit = read_text(
+        "#define DEF(T) __global__ __vector__ void k_##T(GM_ADDR x) { T v; }\n"
+        "#define BOTH DEF(half) DEF(float)\n#define EACH(F) F(int8_t) F(int16_t)\n"
+        'extern "C" {\nBOTH\nEACH(DEF)\n}\n'
+    )
+    assert [kernel.name for kernel in unit.kernels] == ["k_half", "k_float", "k_int8_t", "k_int16_t"]
+    assert {kernel.extern_c for kernel in unit.kernels} == {"block"}
+    assert [kernel.line for kernel in unit.kernels] == [5, 5, 6, 6]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",  # no use
+        "OTHER(DEF)",  # a macro of another file
+        "DEF()DEF(a, b)",  # does not fit
+        "#define T2 half\n#define TWICE(T) DEF(T)\nTWICE(T2)",  # pasted before or after it is replaced?
+        "#define LOOP DEF(LOOP) LOOP\nLOOP",
+        "#define BAD(T) __global__ int k_##T(GM_ADDR x) {}\nBAD(a)\nDEF(a)",
+    ],
+)
+def test_macro_kernels_that_are_not_understood(text: str) -> None:
+    unit = read_text(f"#define DEF(T) __global__ __vector__ void k_##T(GM_ADDR x) {{}}\n{text}\n")
+    assert set(rules(unit)) & {"source.macro-kernel", "source.kernel-not-read"}
+
+
+@pytest.mark.parametrize(
+    ("replacement", "use", "text"),
+    [
+        ("DEF(...) k(__VA_ARGS__)", "DEF(a, b)", "k ( a , b )"),
+        ("DEF(f, ...) f(1, ##__VA_ARGS__)", "DEF(g)", "g ( 1  )"),
+        ("DEF(s) k(#s)", 'DEF(a "x\\n")', 'k ( "a \\"x\\\\n\\"" )'),
+        ("DEF(a, b) a##b##_c", "DEF(x, )", "x_c"),
+    ],
+)
+def test_expansion(replacement: str, use: str, text: str) -> None:
+    macros = macros_of(tokenize(f"#define {replacement}\n"))
+    assert expansion_text(macros["DEF"][0], code_of(tokenize(use)), 0) == text
 
 
 def test_qualifier_macros() -> None:

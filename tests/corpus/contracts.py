@@ -1,0 +1,70 @@
+"""A complete contract for a file nobody has written one for: every decision the source leaves open is made, somehow.
+
+What is decided is not what the author would say (any tensor may be the result); that every kernel can be bound is all it is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from skrules.contract.ctype import NO_DEFINITIONS, collect_definitions, explain, substitute
+from skrules.contract.match import group_kernels
+from skrules.contract.model import Contract, EntryContract, ParameterDecision, ParameterKind, SuperKernelDecision
+from skrules.errors import Location
+from skrules.source.model import Kernel, SourceUnit, TemplateParameter
+
+PATH = "contract.yaml"
+
+
+def complete_contract(unit: SourceUnit, *, helper_block_num: str) -> Contract:
+    """Return a contract that speaks of every kernel of a file. `helper_block_num` is "" or "accept"."""
+    groups, _ = group_kernels(unit)
+    decision = SuperKernelDecision(helper_block_num=helper_block_num)
+    names: set[str] = set()
+    entries = tuple(_entry(unit, group.kernel, decision, names) for group in groups)
+    return Contract(path=PATH, entries=entries)
+
+
+def _entry(unit: SourceUnit, kernel: Kernel, decision: SuperKernelDecision, names: set[str]) -> EntryContract:
+    name = kernel.name
+    while name in names:
+        name += "_"
+    names.add(name)
+    target = kernel.qualified_name + kernel.specialisation
+    arguments = dict(_template_arguments(kernel))
+    if arguments:
+        target += f"<{', '.join(arguments.values())}>"
+    definitions = collect_definitions(unit) if kernel.parameters else NO_DEFINITIONS
+    tensors, parameters = [], {}
+    for parameter in kernel.parameters:
+        kind = explain(substitute(parameter.type, arguments) + (" *" if parameter.array else ""), definitions).kind
+        if kind is ParameterKind.TENSOR:
+            tensors.append(parameter.name)
+        elif kind is None or kind is ParameterKind.HOST_STRUCT:
+            parameters[parameter.name] = ParameterDecision(kind=ParameterKind.HOST_STRUCT)
+    return EntryContract(
+        name=name,
+        inputs=tuple(tensors),
+        outputs=tuple(tensors[-1:]),
+        pybind_return_tensor=tensors[-1] if tensors else "",
+        parameters=parameters,
+        block_dim=1,
+        source_entry_name=kernel.qualified_name,
+        bind_target=target,
+        sk=decision,
+        at=Location(file=PATH, line=1, column=1),
+    )
+
+
+def _template_arguments(kernel: Kernel) -> Iterator[tuple[str, str]]:
+    for index, parameter in enumerate(kernel.template_parameters or ()):
+        yield parameter.name or f"#{index}", _template_argument(parameter)
+
+
+def _template_argument(parameter: TemplateParameter) -> str:
+    if parameter.is_type:
+        return "half"
+    words = parameter.declaration.removesuffix(parameter.name).split()
+    if "&" in parameter.declaration or "auto" in words:
+        return "skrules_any_object"
+    return {"bool": "false"}.get(" ".join(words), "0" if len(words) < 3 and "::" not in parameter.declaration else "1")
