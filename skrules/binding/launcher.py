@@ -113,7 +113,7 @@ def _values(entry: Entry) -> Mapping[str, Any]:
 def _signature(function: WrapperFunction, parameters: Sequence[EntryParameter]) -> str:
     """Return the declaration that a wrapper's function must have, for a message."""
     views = {ParameterKind.TENSOR: "const skrules_tensor &", ParameterKind.TENSOR_LIST: "const skrules_list &"}
-    words = [f"const {function.context} &{function.role}"] + [
+    words = [f"const {function.context} &{function.context.removeprefix('skrules_')}"] + [
         views.get(each.kind, host_type(each.c_type).rstrip("& ") + " ") + each.name for each in parameters
     ]
     return f"const char *{function.name}({', '.join(words)}), in namespace ascendc_ops"

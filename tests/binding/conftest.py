@@ -20,7 +20,7 @@ from skrules.binding.detect import TorchInfo, find_torch
 from skrules.binding.launcher import render_launchers
 from skrules.binding.runtime import RuntimeFlags, runtime_flags, runtime_key, runtime_sources
 from skrules.contract.entry import Entry, EntryParameter
-from skrules.contract.model import EntryContract, ParameterKind, Role
+from skrules.contract.model import EntryContract, ParameterKind, Role, RuntimeWrapper
 from skrules.errors import Location
 from skrules.source.model import CoreType, Kernel, KernelType, Span
 
@@ -33,6 +33,7 @@ CORES = {
     "vectors": KernelType(core=CoreType.MIX, aic="0", aiv="2"),
 }
 
+L = ParameterKind.TENSOR_LIST
 T, S, H = ParameterKind.TENSOR, ParameterKind.SCALAR, ParameterKind.HOST_STRUCT
 IN, OUT = (Role.INPUT,), (Role.OUTPUT,)
 
@@ -48,15 +49,18 @@ def entry(
     spaces: tuple[str, ...] = (),
     returns: str = "",
     blocks: int | None = None,
+    wrapper: RuntimeWrapper | None = None,
+    conditions: tuple[str, ...] = (),
 ) -> Entry:
     kernel = Kernel(
         name=name, namespaces=spaces, qualifiers=(), type=CORES.get(name, KernelType(core=CoreType.VECTOR)), parameters=(),
         template_parameters=None, span=NOWHERE, name_span=NOWHERE, parameter_span=NOWHERE, body=NOWHERE, line=1, column=1,
+        conditions=conditions,
     )  # fmt: skip
     return Entry(
         name=name,
         kernel=kernel,
-        contract=EntryContract(name=name, block_dim=blocks, at=Location(file="contract.yaml")),
+        contract=EntryContract(name=name, block_dim=blocks, runtime_wrapper=wrapper, at=Location(file="contract.yaml")),
         parameters=parameters,
         bind_target=target or kernel.qualified_name,
         return_parameter=returns,
@@ -75,6 +79,11 @@ def add_entry(name: str = "add", element: str = "float") -> Entry:
         returns="z",
         blocks=8,
     )
+
+
+def wrapper(name: str, descriptor_bytes: int = 0) -> RuntimeWrapper:
+    prepared = {"prepare_entry": f"{name}_prepare", "descriptor_bytes": descriptor_bytes} if descriptor_bytes else {}
+    return RuntimeWrapper(source="wrapper.cpp", entry=f"{name}_run", **prepared)  # type: ignore[arg-type]
 
 
 SCALARS = {
@@ -97,6 +106,20 @@ ENTRIES = (
     entry("maybe", parameter("x", "GM_ADDR", T, IN, nullable=True), parameter("out", "GM_ADDR", T, OUT), returns="x"),
     entry("strict", parameter("x", "GM_ADDR", T, IN, dtype="float16", rank=2), parameter("y", "GM_ADDR", T, OUT)),
     entry("broken", parameter("code", "uint32_t", S)),
+    entry(
+        "chain",
+        parameter("xs", "GM_ADDR", L, IN, dtype="float32", rank=1),
+        parameter("out", "__gm__ float *", T, OUT),
+        parameter("scratch", "GM_ADDR", T, (Role.WORKSPACE,)),
+        parameter("scale", "float", S),
+        returns="out",
+        blocks=3,
+        wrapper=wrapper("chain", 64),
+    ),
+    entry("spread", parameter("x", "GM_ADDR", T, IN), parameter("outs", "GM_ADDR", L, OUT), blocks=2, wrapper=wrapper("spread")),
+    entry("told", parameter("x", "GM_ADDR", T, IN, nullable=True), parameter("out", "GM_ADDR", T, OUT), wrapper=wrapper("told")),
+    entry("bare_list", parameter("xs", "GM_ADDR", L, IN), wrapper=wrapper("bare_list", 32), blocks=1),
+    entry("gone", parameter("x", "GM_ADDR", T, IN), parameter("big", "Nowhere", H), conditions=("#ifdef NEVER",)),
     entry("nothing"),
     entry("cube"),
     entry("mixed"),

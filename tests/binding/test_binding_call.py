@@ -203,3 +203,20 @@ def test_functions_tell_their_signature_and_types(module: ModuleType) -> None:
     assert "Launches add<float>." in module.run_add.__doc__
     assert "x: GM_ADDR, float16, rank 2" in module.run_strict.__doc__
     assert "x: GM_ADDR, or None" in module.run_maybe.__doc__
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("beside", [-1, 0, 1])
+@pytest.mark.parametrize("top", [60, 61, 100])
+@pytest.mark.parametrize(("name", "digits", "code"), [("i", 24, "<f"), ("l", 8, None)])
+def test_large_ints_are_rounded_once(
+    module: ModuleType, name: str, digits: int, code: str | None, top: int, beside: int, sign: int
+) -> None:
+    """Ints beside a tie of the narrow type: as a double they would lie on it."""
+    kept, odd = 1 << (digits - 1), (1 << digits) + 1
+    value = (odd << (top - digits)) + beside  # between kept and kept + 1, in units of 2^(top - digits + 1)
+    expected = (kept + (1 if beside > 0 else 0)) * 2.0 ** (top - digits + 1)
+    assert float(value) == float(odd << (top - digits))
+    bits = sent(module, **{name: sign * value})[name]
+    got = bits if code else struct.unpack("<f", struct.pack("<I", int(str(bits)) << 16))[0]
+    assert got == sign * expected

@@ -30,6 +30,7 @@ def test_a_module_describes_itself(module: ModuleType) -> None:
     assert module.__skrules_entries__["add"] == ("x", "y", "z", "n")
     assert module.__skrules_entries__["nothing"] == ()
     assert {name for name in dir(module) if name.startswith("run_")} == {f"run_{one.name}" for one in ENTRIES}
+    assert {name for name in dir(module) if name.startswith("prepare_")} == {"prepare_chain", "prepare_bare_list"}
 
 
 def test_two_operators_and_two_archs_with_equal_names_live_together(module: ModuleType, workshop: Workshop) -> None:

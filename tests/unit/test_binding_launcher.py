@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from skrules.binding import templates
 from skrules.binding.launcher import host_type, render_launchers
 from skrules.contract.entry import Entry, EntryParameter
-from skrules.contract.model import EntryContract, ParameterKind, Role, RuntimeWrapper
+from skrules.contract.model import EntryContract, ParameterKind, Role
 from skrules.errors import Location, NeedsHuman, UsageError
 from skrules.source.model import CoreType, Kernel, KernelType, Span
 
@@ -103,7 +102,9 @@ def test_entries_of_one_name() -> None:
 
 
 def test_tensor_lists_are_for_a_human() -> None:
-    with pytest.raises(NeedsHuman, match=r"contract\.yaml:3:5: entry 'cat' takes tensor lists \(xs, ys\): generated launches cannot"):
+    with pytest.raises(
+        NeedsHuman, match=r"contract\.yaml:3:5: entry 'cat' takes tensor lists \(xs, ys\): generated launches cannot"
+    ):
         listed = [parameter(name, "GM_ADDR", ParameterKind.TENSOR_LIST) for name in ("xs", "ys")]
         render_launchers([entry("cat", *listed)])
 

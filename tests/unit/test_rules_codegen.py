@@ -1,0 +1,108 @@
+"""Codegen as a whole: wrappers behind their kernels, marks of conditional kernels, findings at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from skrules.contract.load import load
+from skrules.errors import NeedsHuman
+from skrules.rules.codegen import OperatorText, generate
+from skrules.source import read
+
+KERNEL = """#include "kernel_operator.h"
+__global__ __vector__ void cat(GM_ADDR xs, GM_ADDR out) {}
+"""
+CONTRACT = """entries:
+  cat:
+    inputs: [xs]
+    outputs: [out]
+    parameters: {xs: tensor_list}
+    runtime_wrapper:
+      source: host/wrapper.cpp
+      entry: cat_run
+      tensor_list_descriptor_strategy: prepared_workspace_tail
+      prepare_entry: cat_prepare
+      descriptor_bytes: 64
+      descriptor_order: [xs]
+"""
+WRAPPER = """namespace ascendc_ops {
+const char *cat_run(const skrules_launch &launch) { cat<<<launch.blocks, nullptr, launch.stream>>>(nullptr, nullptr); }
+const char *cat_prepare(const skrules_prepare &) { return nullptr; }
+}"""
+
+
+def made(kernel: str = KERNEL, contract: str = CONTRACT, wrapper: str | None = WRAPPER) -> OperatorText:
+    units = [read(kernel.encode(), "ops/cat/cat.asc")]
+    wrappers = {} if wrapper is None else {"host/wrapper.cpp": read(wrapper.encode(), "ops/cat/host/wrapper.cpp")}
+    return generate(
+        "cat", units, load(contract.encode(), "ops/cat/contract.yaml"), {"ops/cat/cat.asc": "gen/cat.asc"}, {}, wrappers
+    )
+
+
+def test_a_wrapper_stands_between_its_kernel_and_the_launchers() -> None:
+    text = made().adapted["ops/cat/cat.asc"].decode()
+    places = [
+        text.index(part) for part in (KERNEL, "SK_BIND(cat,", '#line 1 "ops/cat/host/wrapper.cpp"\n' + WRAPPER, "// Launchers of")
+    ]
+    assert places == sorted(places)
+    # The launchers name the generated file, and their own line of it.
+    before, _, after = text.partition("\n// Launchers of")
+    assert before.splitlines()[-1] == f'#line {len(before.splitlines()) + 1} "gen/cat.asc"'
+    assert "ascendc_ops::cat_run(" in after
+
+
+def test_a_wrapper_in_a_folder_finds_its_neighbours() -> None:
+    assert made().options["ops/cat/cat.asc"] == "-iquote\nops/cat/host\n"
+
+
+def test_a_byte_order_mark_of_a_wrapper_goes() -> None:
+    text = made(wrapper="\N{BYTE ORDER MARK}" + WRAPPER).adapted["ops/cat/cat.asc"]
+    assert "\N{BYTE ORDER MARK}".encode() not in text and made().adapted["ops/cat/cat.asc"] == text
+
+
+def test_the_descriptor_has_the_workspace_of_the_descriptors() -> None:
+    assert "&skrules_code_cat, 1, 2, 64}" in made().descriptor
+
+
+def test_what_is_wrong_with_a_wrapper_stops_the_operator() -> None:
+    with pytest.raises(NeedsHuman) as caught:
+        made(wrapper=None)
+    assert "cat: 1 finding to settle" in str(caught.value)
+    assert "there is no file 'host/wrapper.cpp' [codegen.runtime-wrapper-source-missing]" in str(caught.value)
+    with pytest.raises(NeedsHuman) as caught:
+        made(
+            wrapper="int nothing; __global__ void __vector__ hidden(GM_ADDR x) {}",
+            kernel=KERNEL.replace("{}", "{ get_block_num(); }"),
+        )
+    for rule in ("runtime-wrapper-entry-missing", "runtime-wrapper-kernel", "raw-block"):
+        assert rule in str(caught.value)
+
+
+def test_order_of_descriptors_is_that_of_the_lists() -> None:
+    kernel = KERNEL.replace("GM_ADDR xs", "GM_ADDR xs, GM_ADDR ys")
+    contract = CONTRACT.replace("[xs]\n    outputs", "[xs, ys]\n    outputs").replace(
+        "xs: tensor_list", "xs: tensor_list, ys: tensor_list"
+    )
+    assert made(kernel, contract.replace("descriptor_order: [xs]", "descriptor_order: [xs, ys]"))
+    with pytest.raises(NeedsHuman, match=r"descriptor_order is \[ys, xs\], but the tensor lists are declared as \[xs, ys\]"):
+        made(kernel, contract.replace("descriptor_order: [xs]", "descriptor_order: [ys, xs]"))
+
+
+def test_a_conditional_kernel_is_marked_where_it_stands() -> None:
+    kernel = KERNEL.replace("__global__", "#if FAST\n__global__", 1) + "#endif\n"
+    text = made(kernel).adapted["ops/cat/cat.asc"].decode()
+    mark, condition, launchers = (
+        text.index(part) for part in ("#define SKRULES_KERNEL_cat 1", "#endif", "#ifndef SKRULES_KERNEL_cat")
+    )
+    assert text.index("SK_BIND(cat,") < mark < condition < launchers
+    assert "its kernel stands under '#if FAST', which does not hold in this build" in text
+    # Lines of the user's file keep their numbers behind the mark.
+    assert '#line 4 "ops/cat/cat.asc"\n#endif' in text
+
+
+def test_two_files_cannot_share_a_wrapper() -> None:
+    units = [read(KERNEL.encode(), "a.asc"), read(KERNEL.replace("void cat", "void dog").encode(), "b.asc")]
+    contract = CONTRACT + CONTRACT.partition("\n")[2].replace("  cat:", "  dog:", 1)
+    wrappers = {"host/wrapper.cpp": read(WRAPPER.encode(), "host/wrapper.cpp")}
+    with pytest.raises(NeedsHuman, match=r"host/wrapper\.cpp is the wrapper of kernels in a\.asc and in b\.asc"):
+        generate("cat", units, load(contract.encode(), "c.yaml"), {"a.asc": "a", "b.asc": "b"}, {}, wrappers)
