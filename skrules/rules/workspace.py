@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skrules.errors import UsageError, did_you_mean
+from skrules.errors import Location, UsageError, did_you_mean
 from skrules.label import Label, Pattern, parse_pattern
 from skrules.rules.declaration import FILE_NAME, Target, read_package
 
@@ -32,11 +32,16 @@ def find_packages(root: Path, folders: Sequence[str]) -> tuple[str, ...]:
             raise UsageError(
                 f"the workspace has no folder '{folder}'", hint="name the folders of your operators: Workspace(packages=['ops'])"
             )
-        for here, below, files in os.walk(root / folder, followlinks=False):
+        for here, below, files in os.walk(root / folder, onerror=_refuse_unreadable, followlinks=False):
             below[:] = sorted(name for name in below if not name.startswith((".", "__")))
             if FILE_NAME in files:
                 found.add(Path(here).relative_to(root).as_posix())
     return tuple(sorted(found))
+
+
+def _refuse_unreadable(error: OSError) -> None:
+    # Passed over, its operators would be missing from a build that calls itself complete.
+    raise UsageError(f"cannot read the folder: {error.strerror}", at=Location(file=str(error.filename))) from error
 
 
 def refuse_build_folder(root: Path, folders: Sequence[str], build: str) -> None:

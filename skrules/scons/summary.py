@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from skrules.rules.graph import Graph
@@ -23,5 +25,11 @@ def summarise(*, root: Path, graph: Graph, runner: Runner, compare: bool) -> Non
         names = dict.fromkeys(f"{action.label} {action.arch}".rstrip() + f" ({action.mnemonic})" for action in runner.failed)
         lines.append(f"failed: {', '.join(names)}")
     if lines:
+        _print(lines)
+
+
+def _print(lines: Sequence[str]) -> None:
+    # SCons has ended: nobody is left to hear that the reader of this output has gone away.
+    with contextlib.suppress(OSError, ValueError):
         sys.stdout.write("".join(f"{line}\n" for line in lines))
         sys.stdout.flush()

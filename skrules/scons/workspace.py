@@ -80,6 +80,9 @@ class Workspace:
         if not GetOption("no_exec"):
             (root / request.build).mkdir(parents=True, exist_ok=True)
         if (root / request.build).is_dir():
+            if not GetOption("no_exec") and not os.access(root / request.build, os.W_OK | os.X_OK):
+                # SCons would find out when it has built everything, and lose all signatures.
+                raise BuildError(f"the folder '{request.build}' cannot be written", hint="BUILD= names another one")
             SConsignFile(str(root / request.build / ".sconsign"))
         else:
             SConsignFile(None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from skrules.errors import UsageError
@@ -125,3 +127,16 @@ def test_hidden_folders_hold_no_packages(root):
     assert find_packages(root, ["ops"]) == ("ops/common",)
     with pytest.raises(UsageError):
         find_packages(root, ["missing"])
+
+
+def test_a_folder_that_cannot_be_read_is_not_passed_over(root, monkeypatch):
+    scandir = os.scandir
+
+    def refuse(path):
+        if str(path).endswith("ops/add"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(UsageError, match="ops/add: cannot read the folder: Permission denied"):
+        find_packages(root, ["ops"])
