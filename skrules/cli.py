@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import metadata
 from typing import Protocol
@@ -56,6 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of the output has gone; a second failure at interpreter exit would say so again.
         sys.stdout = None
         return 0
+    except Exception:
+        traceback.print_exc()
+        sys.stderr.write("error: this is a fault of skrules; please report it with the lines above\n")
+        return SkrulesError.exit_code
     return status
 
 

@@ -37,6 +37,10 @@ class PackageParameter:
         return self.kind is ParameterKind.TENSOR
 
     @property
+    def is_list(self) -> bool:
+        return self.kind is ParameterKind.TENSOR_LIST
+
+    @property
     def is_written(self) -> bool:
         return bool(set(self.roles) & {Role.OUTPUT, Role.WORKSPACE})
 
@@ -46,9 +50,11 @@ class PackageParameter:
 
     @property
     def schema_type(self) -> str:
-        """The type for callers: "Tensor", "Tensor?", "float", "bool", "int", and "int[]" for the bytes of a struct."""
+        """The type for callers: "Tensor", "Tensor?", "Tensor[]", "float", "bool", "int", "int[]" for the bytes of a struct."""
         if self.is_tensor:
             return "Tensor?" if self.nullable else "Tensor"
+        if self.is_list:
+            return "Tensor[]"
         if self.kind is ParameterKind.HOST_STRUCT:
             return "int[]"
         if self.dtype.startswith(_FLOATS):
@@ -100,13 +106,16 @@ class PackageEntry:
     """One callable of the package.
 
     `csrc_file` and `quote_dirs` are relative to the tree, e.g. "csrc/add.asc"; `returned` is the tensor that a call gives
-    back, "" for none; `target` has what is known of the chips the operator is for.
+    back, "" for none; `wrapped`: a runtime wrapper launches it; `prepares`: it has descriptors, which `prepare_<name>` makes;
+    `target` has what is known of the chips the operator is for.
     """
 
     name: str
     csrc_file: str
     parameters: tuple[PackageParameter, ...]
     returned: str
+    wrapped: bool = False
+    prepares: bool = False
     quote_dirs: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
@@ -129,8 +138,8 @@ class PackageEntry:
         written = 0
         for each in self.parameters:
             kind = each.schema_type
-            if each.is_tensor and each.is_written:
-                kind = f"Tensor(a{written}!){'?' if each.nullable else ''}"
+            if (each.is_tensor or each.is_list) and each.is_written:
+                kind = kind.replace("Tensor", f"Tensor(a{written}!)")
                 written += 1
             words.append(f"{kind} {each.schema_name}")
         return f"{self.name}.launch({', '.join(words)}) -> ()"

@@ -1,15 +1,20 @@
-"""The host part of `csrc/<op>.asc`: one `run_<entry>` for each entry, which checks its arguments and launches the kernel."""
+"""The host part of `csrc/<op>.asc`: one `run_<entry>` for each entry, which checks its arguments and launches the kernel.
+
+An entry with a runtime wrapper is launched by that; it gets a `prepare_<entry>` too, to be called before a graph is captured.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skrules.aclgraph.entry import PackageParameter, package_parameter
+from skrules.aclgraph.entry import PackageEntry, PackageParameter, package_parameter
 from skrules.aclgraph.templates import render
 from skrules.adapt.names import free_name
 from skrules.binding.launcher import host_type
+from skrules.binding.presence import absence_of, marker_of
 from skrules.binding.templates import c_string
+from skrules.binding.wrapper import descriptor_bytes_of, parameters_of, workspace_of
 from skrules.contract.ctype import scalar_dtype
 from skrules.contract.entry import Entry
 from skrules.contract.model import ParameterKind
@@ -21,6 +26,7 @@ _WIDTH = 120
 _SIGNATURES: Mapping[str, str] = {
     "Tensor": "const at::Tensor &",
     "Tensor?": "const std::optional<at::Tensor> &",
+    "Tensor[]": "const std::vector<at::Tensor> &",
     "float": "double ",
     "bool": "bool ",
     "int": "int64_t ",
@@ -62,17 +68,12 @@ def check_host(entry: Entry) -> list[Finding]:
         findings.append(
             _blocker(entry, "pybind-entry-name-reserved", "", f"files of the package are called csrc/{entry.name}.asc already")
         )
-    for parameter in entry.parameters:
+    for parameter in parameters_of(entry):
         known = package_parameter(parameter)
         if known.kind is ParameterKind.SCALAR and not known.dtype:
             message = f"whether the scalar '{known.name}' of type {known.c_type} is a float or an integer is not known"
             hint = f"parameters:\n  {known.name}: {{kind: scalar, dtype: int32}}"
             findings.append(_blocker(entry, "scalar-type-unresolved", f"parameters.{known.name}", message, hint))
-    if entry.contract.runtime_wrapper is not None:
-        message = f"the package has no place for the runtime wrapper '{entry.contract.runtime_wrapper.source}'"
-        findings.append(
-            _blocker(entry, "runtime-wrapper-not-packaged", "runtime_wrapper", message, "build the operator with scons")
-        )
     core = entry.kernel.type
     if entry.contract.block_dim is None and core.core is CoreType.MIX and not (core.aic.isdigit() and core.aiv.isdigit()):
         message = f"how many cores a block of __mix__({core.aic}, {core.aiv}) has is not known, nor how many blocks to launch"
@@ -92,44 +93,93 @@ def with_host_part(text: bytes, entries: Sequence[Entry], newline: str) -> bytes
     """
     mark = b"\xef\xbb\xbf" if text.startswith(b"\xef\xbb\xbf") else b""
     end = b"" if text.endswith((b"\n", b"\r")) else newline.encode()
-    host = render("host.asc.j2", {"entries": [_values(entry) for entry in entries]})
+    values = {
+        "entries": [_values(entry) for entry in entries],
+        "has_wrapper": any(entry.contract.runtime_wrapper for entry in entries),
+    }
+    host = render("host.asc.j2", values)
     top = f'#include "{HEADER}"\n'
     made = [part.replace("\n", newline).encode("latin-1") for part in (top, host)]
     return mark + made[0] + text.removeprefix(mark) + end + made[1]
 
 
-def declaration(name: str, parameters: Sequence[PackageParameter], returned: str) -> str:
-    """Return the C++ head of `run_<entry>`."""
+def declarations(entry: PackageEntry) -> list[str]:
+    """Return the C++ heads of what the native module of an entry offers: `run_<entry>`, and `prepare_<entry>` if it has one."""
+    heads = [_head("run", entry.name, entry.parameters, entry.returned)]
+    return [*heads, _head("prepare", entry.name, entry.parameters, "")] if entry.prepares else heads
+
+
+def _head(verb: str, name: str, parameters: Sequence[PackageParameter], returned: str) -> str:
     words = [f"{_SIGNATURES[each.schema_type]}{each.name}" for each in parameters]
     result = "at::Tensor" if returned else "void"
-    line = f"{result} run_{name}({', '.join(words)})"
-    return line if len(line) < _WIDTH else f"{result} run_{name}(\n    " + ",\n    ".join(words) + ")"
+    line = f"{result} {verb}_{name}({', '.join(words)})"
+    return line if len(line) < _WIDTH else f"{result} {verb}_{name}(\n    " + ",\n    ".join(words) + ")"
 
 
 def _values(entry: Entry) -> Mapping[str, Any]:
-    parameters = [package_parameter(parameter) for parameter in entry.parameters]
-    names = {parameter.name for parameter in parameters}
+    parameters = [package_parameter(parameter) for parameter in parameters_of(entry)]
+    taken = {parameter.name for parameter in parameters}
     spaces = [space for space in entry.kernel.namespaces if space]
-    aliases = {
-        each.name: f"run_{entry.name}_{each.name}" for each in parameters if spaces and not _is_builtin(each)
-    }  # the type as the kernel's namespace understands it
+    # The type as the kernel's namespace understands it.
+    aliases = {each.name: f"run_{entry.name}_{each.name}" for each in parameters if spaces and _needs_alias(each, entry)}
     types = {each.name: "::".join(["", *spaces, aliases[each.name]]) for each in parameters if each.name in aliases}
     target = entry.bind_target
     # A parameter may have the name of the kernel, and would hide it.
-    hidden = target.partition("<")[0].partition("::")[0].strip() in names
+    hidden = target.partition("<")[0].partition("::")[0].strip() in taken
     required = [each.name for each in parameters if each.is_tensor and not each.nullable]
+
+    def name(wanted: str) -> str:
+        taken.add(result := free_name(wanted, taken))
+        return result
+
+    heads = [{"head": _head("run", entry.name, parameters, entry.return_parameter), "prepares": False}]
+    wrapper = entry.contract.runtime_wrapper
+    if wrapper and wrapper.prepare_entry:
+        heads.append({"head": _head("prepare", entry.name, parameters, ""), "prepares": True})
+    views = name("views")
+    arguments = [_argument(entry.name, each, types.get(each.name, _type(each))) for each in parameters]
+    made = [_view(entry, each, views, argument) for each, argument in zip(parameters, arguments, strict=True)] if wrapper else []
+    locals_ = [(name(f"{each.name}_view"), value) for each, value in zip(parameters, made, strict=False) if value]
+    names = iter([local for local, _ in locals_])
     return {
         "name": entry.name,
-        "head": declaration(entry.name, parameters, entry.return_parameter),
+        "functions": heads,
         "namespaces": spaces,
         "aliases": [(aliases[each.name], _type(each)) for each in parameters if each.name in aliases],
+        "marker": marker_of(entry),
+        "absent": c_string(f"{entry.name}: {absence_of(entry)}") if marker_of(entry) else "",
         "target": f"::{target}" if hidden else target,
         "blocks": entry.contract.block_dim or _all_cores(entry.kernel.type),
         "device": required[0] if required else "",
-        "guard": free_name("guard", names),
-        "arguments": [_argument(entry.name, each, types.get(each.name, _type(each))) for each in parameters],
+        "guard": name("guard"),
+        "arguments": arguments,
         "returned": entry.return_parameter,
+        "wrapper": f"ascendc_ops::{wrapper.entry}" if wrapper else "",
+        "prepare": f"ascendc_ops::{wrapper.prepare_entry}" if wrapper else "",
+        "descriptor_bytes": descriptor_bytes_of(entry),
+        "views": views,
+        "context": name("context"),
+        "locals": locals_,
+        "passed": [next(names) if value else argument for value, argument in zip(made, arguments, strict=False)],
     }
+
+
+def _view(entry: Entry, parameter: PackageParameter, views: str, argument: str) -> str:
+    """Return how a tensor or list becomes what the wrapper takes; "" for a value, which it takes as it is."""
+    if not (parameter.is_tensor or parameter.is_list):
+        return ""
+    how = "output" if parameter.is_written else "input"
+    if parameter.is_list:
+        how += "s"
+    elif parameter.name == workspace_of(entry):
+        how = "workspace"
+    return f"{views}.{how}({argument.partition('(')[2]}"
+
+
+def _needs_alias(parameter: PackageParameter, entry: Entry) -> bool:
+    if entry.contract.runtime_wrapper and (parameter.is_tensor or parameter.is_list):
+        return False
+    return not _is_builtin(parameter)
 
 
 def _type(parameter: PackageParameter) -> str:
@@ -143,7 +193,7 @@ def _is_builtin(parameter: PackageParameter) -> bool:
 
 def _argument(entry: str, parameter: PackageParameter, c_type: str) -> str:
     title = c_string(f"{entry}: {parameter.name}")
-    if parameter.is_tensor:
+    if parameter.is_tensor or parameter.is_list:
         how = "output" if parameter.is_written else "input"
         checks = ""
         if parameter.rank is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from skrules.aclgraph.entry import PackageEntry, PackageParameter
 from skrules.adapt.draft import AdaptedEntry
-from skrules.contract.model import EntryContract
+from skrules.contract.model import EntryContract, RuntimeWrapper
 from skrules.errors import UsageError
 from skrules.findings import Finding
 
@@ -77,6 +77,8 @@ def entry_json(adapted: AdaptedEntry, packaged: PackageEntry, renamed: Mapping[s
         "io_contract": _contract_json(contract),
         "compile": {"defines": list(packaged.defines), "options": list(packaged.options)},
         "csrc_file": packaged.csrc_file,
+        "wrapped": packaged.wrapped,
+        "prepares": packaged.prepares,
         "quote_dirs": list(packaged.quote_dirs),
         **packaged.target,
         "file": contract.at.file,
@@ -105,10 +107,24 @@ def _contract_json(contract: EntryContract) -> dict[str, Any] | None:
         },
         "launch": {"block_dim": contract.block_dim} if contract.block_dim is not None else {},
         "compile": {"defines": list(contract.defines), "options": list(contract.options)},
-        "runtime_wrapper": None,
+        "runtime_wrapper": _wrapper_json(contract.runtime_wrapper),
         "bind_target": contract.bind_target,
         "contract_path": contract.at.file,
     }
+
+
+def _wrapper_json(wrapper: RuntimeWrapper | None) -> dict[str, Any] | None:
+    if wrapper is None:
+        return None
+    document: dict[str, Any] = {"source": wrapper.source, "entry": wrapper.entry}
+    if wrapper.tensor_list_descriptor_strategy:
+        document |= {
+            "tensor_list_descriptor_strategy": wrapper.tensor_list_descriptor_strategy,
+            "prepare_entry": wrapper.prepare_entry,
+            "descriptor_bytes": wrapper.descriptor_bytes,
+            "descriptor_order": list(wrapper.descriptor_order),
+        }
+    return document
 
 
 _TARGET_KEYS = ("supported_soc_versions", "supported_arches", "target_resolution", "support_source", "source_asset")
@@ -122,6 +138,8 @@ def package_entry(data: Mapping[str, Any], manifest: str) -> PackageEntry:
             csrc_file=str(data["csrc_file"]),
             parameters=tuple(PackageParameter.from_json(each) for each in data["parameters"]),
             returned=str(data["pybind_return_tensor"]),
+            wrapped=bool(data["wrapped"]),
+            prepares=bool(data["prepares"]),
             quote_dirs=tuple(map(str, data["quote_dirs"])),
             defines=tuple(map(str, data["compile"]["defines"])),
             options=tuple(map(str, data["compile"]["options"])),

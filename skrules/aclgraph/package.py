@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from skrules.aclgraph.entry import PackageEntry
-from skrules.aclgraph.host import HEADER, declaration
+from skrules.aclgraph.host import HEADER, declarations
 from skrules.aclgraph.templates import directory, render
 from skrules.arch import ArchTable
+from skrules.binding import templates
 
 #: What Python imports, whatever the distribution is called.
 IMPORT_PACKAGE = "op_extension"
 TREE = "operator-sk-adapted"
 LAYOUT = "aclgraph-canonical"
+_VERBS = ("run", "prepare")
+_DOCS = {"run": "AscendC SK operator", "prepare": "Before a graph is captured, prepare the descriptors of"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,13 +34,15 @@ class Package:
 
 def render_package(package: Package, archs: ArchTable, module: str) -> dict[str, bytes]:
     """Return the files that all entries share, by their path in the tree; `module` names the module of all of them."""
-    names = [entry.name for entry in package.entries]
+    names = {entry.name: _VERBS if entry.prepares else _VERBS[:1] for entry in package.entries}
     inside = {
-        "__init__.py": render("init.py.j2", {"package": package.name, "entries": names}),
+        "__init__.py": render("init.py.j2", {"package": package.name, "entries": names, "docs": _DOCS}),
         "_arch_selector.py": render("arch_selector.py.j2", {"entries": _declared(package.entries), "archs": _archs(archs)}),
         "_torch_library.py": render("torch_library.py.j2", {"entries": _operators(package.entries)}),
     }
     files = {f"csrc/{HEADER}": (directory() / HEADER).read_bytes()}
+    if any(entry.wrapped for entry in package.entries):
+        files |= {f"csrc/{path.name}": path.read_bytes() for path in _wrapper_headers()}
     files["csrc/pybind11.asc"] = _pybind(package.entries, f"All entries of {package.name}, for reference", module)
     for entry in package.entries:
         files[entry.pybind_file] = _pybind([entry], f"The native module of {entry.name}", entry.name)
@@ -50,12 +56,20 @@ def _pybind(entries: Sequence[PackageEntry], what: str, module: str) -> bytes:
     values = [
         {
             "name": entry.name,
-            "head": declaration(entry.name, entry.parameters, entry.returned),
+            "heads": declarations(entry),
+            "verbs": _VERBS if entry.prepares else _VERBS[:1],
             "parameters": [parameter.name for parameter in entry.parameters],
         }
         for entry in entries
     ]
-    return render("pybind11.asc.j2", {"what": what, "entries": values, "module": module}).encode("latin-1")
+    shape = {"what": what, "entries": values, "module": module, "docs": _DOCS}
+    return render("pybind11.asc.j2", shape).encode("latin-1")
+
+
+def _wrapper_headers() -> tuple[Path, ...]:
+    """Return what entries with a runtime wrapper include; the wrapper's own header is the one that a build has."""
+    binding = templates.directory()
+    return (directory() / "ascendc_wrapper.h", binding / "skrules_wrapper.h", binding / "skrules_descriptor.h")
 
 
 def _declared(entries: Sequence[PackageEntry]) -> dict[str, list[str]]:

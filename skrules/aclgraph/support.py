@@ -38,18 +38,18 @@ class Support:
     findings: tuple[Finding, ...]
 
 
-def collect_support(unit: SourceUnit, path: Path, root: Path, dirs: Sequence[SupportDir], operator: str) -> Support:
-    """Find what `unit`, the file `path` of the asset at `root`, includes with quotes, directly or not.
+def collect_support(sources: Sequence[tuple[SourceUnit, Path]], root: Path, dirs: Sequence[SupportDir], operator: str) -> Support:
+    """Find what `sources`, files of the asset at `root` that are compiled as one, include with quotes, directly or not.
 
     A compiler looks beside the including file first, and then in the folders that are given with `-iquote`: here beside the
     source, in the asset, in the support folders and beside the asset. What is nowhere there is left to the toolkit. A file
     outside of these places is a blocker: the tree would not be complete without it, and nobody said it may be taken.
     """
-    places = _Places(path.parent.resolve(), root.resolve(), dirs, f"csrc/_support/{operator}")
+    places = _Places([path.parent.resolve() for _, path in sources], root.resolve(), dirs, f"csrc/_support/{operator}")
     files: dict[str, bytes] = {}
     headers: dict[str, SourceUnit] = {}
     findings: list[Finding] = []
-    waiting = [(unit, places.source)]
+    waiting = [(unit, path.parent.resolve()) for unit, path in sources]
     while waiting:
         current, folder = waiting.pop()
         for name, at in _includes(current):
@@ -79,8 +79,8 @@ def collect_support(unit: SourceUnit, path: Path, root: Path, dirs: Sequence[Sup
 class _Places:
     """Where includes are looked for, and where what was found goes."""
 
-    def __init__(self, source: Path, root: Path, dirs: Sequence[SupportDir], base: str) -> None:
-        self.source = source
+    def __init__(self, sources: Sequence[Path], root: Path, dirs: Sequence[SupportDir], base: str) -> None:
+        self.sources = tuple(dict.fromkeys(sources))
         self.root = root
         self.dirs = {each.name: each.path.resolve() for each in dirs}
         self.base = base
@@ -88,7 +88,8 @@ class _Places:
     def find(self, name: str, folder: Path) -> Path | None:
         first, _, rest = name.partition("/")
         support = [self.dirs[first] / rest] if first in self.dirs and rest else []
-        candidates = (folder / name, self.source / name, self.root / name, *support, self.root.parent / name)
+        beside = [source / name for source in self.sources]
+        candidates = (folder / name, *beside, self.root / name, *support, self.root.parent / name)
         return next((Path(os.path.normpath(each)) for each in candidates if each.is_file()), None)
 
     def mirror(self, path: Path) -> str | None:
@@ -100,7 +101,7 @@ class _Places:
     def quote_dirs(self, files: Mapping[str, bytes]) -> tuple[str, ...]:
         support = f"{self.base}/{_DIRS}"
         used = [support] if any(name.startswith(f"{support}/") for name in files) else []
-        return tuple(dict.fromkeys([self._below(self.source), self._below(self.root), *used, self.base]))
+        return tuple(dict.fromkeys([*map(self._below, self.sources), self._below(self.root), *used, self.base]))
 
     def _below(self, path: Path) -> str:
         inside = path.relative_to(self.root.parent).as_posix()

@@ -10,14 +10,19 @@ from skrules.aclgraph.entry import PackageEntry, package_parameter
 from skrules.aclgraph.host import check_host, with_host_part
 from skrules.aclgraph.support import Support, SupportDir, collect_support
 from skrules.adapt import AdaptedSource, adapt
+from skrules.binding.presence import presence_marks
+from skrules.binding.wrapper import check_shared, check_wrapped, parameters_of
 from skrules.commands.asset import Asset, AssetSource
+from skrules.commands.files import bytes_of
 from skrules.commands.public_names import NameResolution
 from skrules.contract.check import resolve_units
 from skrules.contract.entry import Entry, Resolution
 from skrules.contract.model import Contract
 from skrules.errors import UsageError
 from skrules.findings import Finding, Severity, blockers
+from skrules.source import read
 from skrules.source.form import SkForm
+from skrules.source.model import SourceUnit
 
 _PLACES = {"mask": ("sk.mask", "sk.capabilities"), "num_splits": ("sk.num_splits",), "with_sys_args": ("sk.with_sys_args",)}
 
@@ -42,6 +47,7 @@ class AdaptedFile:
 
     source: AssetSource
     adapted: AdaptedSource
+    wrappers: tuple[SourceUnit, ...]
     packaged: tuple[PackageEntry, ...]
     support: Support | None
     findings: tuple[Finding, ...]
@@ -63,9 +69,14 @@ def adapt_asset(request: Request) -> tuple[AdaptedFile, ...]:
     units = [source.unit for source in request.asset.sources]
     resolutions = [_decide(resolution, request.decisions) for resolution in resolve_units(units, request.contract)]
     renamed, clashes = _rename(resolutions, request)
-    files = [_adapt_file(source, resolution, request) for source, resolution in zip(request.asset.sources, renamed, strict=True)]
-    if clashes:
-        files[0] = replace(files[0], findings=(*files[0].findings, *clashes))
+    wrappers = _read_wrappers(request)
+    files = [
+        _adapt_file(source, resolution, wrappers, request)
+        for source, resolution in zip(request.asset.sources, renamed, strict=True)
+    ]
+    shared = check_shared([(unit.path, found.entries) for unit, found in zip(units, renamed, strict=True)])
+    if clashes or shared:
+        files[0] = replace(files[0], findings=(*files[0].findings, *clashes, *shared))
     return tuple(files)
 
 
@@ -109,14 +120,28 @@ def _rename(resolutions: Sequence[Resolution], request: Request) -> tuple[list[R
     return result, clashes
 
 
-def _adapt_file(source: AssetSource, resolution: Resolution, request: Request) -> AdaptedFile:
+def _read_wrappers(request: Request) -> dict[str, SourceUnit]:
+    """Read the runtime wrappers that the contract names, by that name; one that is not there is left out."""
+    entries = request.contract.entries if request.contract else ()
+    names = dict.fromkeys(entry.runtime_wrapper.source for entry in entries if entry.runtime_wrapper)
+    places = {name: request.asset.root / name for name in names}
+    return {name: read(bytes_of(path), path.as_posix()) for name, path in places.items() if path.is_file()}
+
+
+def _adapt_file(source: AssetSource, resolution: Resolution, wrappers: Mapping[str, SourceUnit], request: Request) -> AdaptedFile:
     if source.form.form is SkForm.CURRENT_SK_BIND and request.contract is None and blockers(resolution.findings):
         # Bound by hand, and nobody says what its parameters are: it is reused as it is, without a Python side.
         resolution = Resolution(entries=(), findings=())
     operator = resolution.entries[0].name if resolution.entries else source.path.stem
-    support = collect_support(source.unit, source.path, request.asset.root, request.support_dirs, operator)
+    wrapper_of = {entry.name: entry.contract.runtime_wrapper for entry in resolution.entries}
+    names = dict.fromkeys(wrapper.source for wrapper in wrapper_of.values() if wrapper and wrapper.source in wrappers)
+    compiled = [(source.unit, source.path), *((wrappers[name], request.asset.root / name) for name in names)]
+    support = collect_support(compiled, request.asset.root, request.support_dirs, operator)
     adapted = adapt(source.unit, resolution, support.headers)
-    findings = [*adapted.findings, *(finding for entry in resolution.entries for finding in check_host(entry))]
+    findings = [*adapted.findings, *(finding for name in names for finding in wrappers[name].findings)]
+    for entry in resolution.entries:
+        wrapper = wrapper_of[entry.name]
+        findings += [*check_host(entry), *check_wrapped(entry, wrappers.get(wrapper.source) if wrapper else None)]
     if resolution.entries:
         findings += support.findings
     csrc = f"csrc/{operator}.asc"
@@ -124,10 +149,17 @@ def _adapt_file(source: AssetSource, resolution: Resolution, request: Request) -
     return AdaptedFile(
         source=source,
         adapted=adapted,
+        wrappers=tuple(wrappers[name] for name in names),
         packaged=packaged,
         support=support if packaged else None,
         findings=tuple(dict.fromkeys(findings)),
     )
+
+
+def wrapper_text(wrapper: SourceUnit, newline: str) -> bytes:
+    """Return a runtime wrapper as a part of the kernel's file: launches and their kernels are compiled together."""
+    head = f"{newline}// {wrapper.path.rpartition('/')[2]}{newline}"
+    return head.encode() + wrapper.text.removeprefix("\xef\xbb\xbf").encode("latin-1")
 
 
 def _package_entry(entry: Entry, csrc: str, quote_dirs: tuple[str, ...], request: Request) -> PackageEntry:
@@ -135,8 +167,10 @@ def _package_entry(entry: Entry, csrc: str, quote_dirs: tuple[str, ...], request
     return PackageEntry(
         name=entry.name,
         csrc_file=csrc,
-        parameters=tuple(package_parameter(parameter) for parameter in entry.parameters),
+        parameters=tuple(package_parameter(parameter) for parameter in parameters_of(entry)),
         returned=entry.return_parameter,
+        wrapped=contract.runtime_wrapper is not None,
+        prepares=bool(contract.runtime_wrapper and contract.runtime_wrapper.prepare_entry),
         quote_dirs=quote_dirs,
         defines=contract.defines,
         options=contract.options,
@@ -152,6 +186,10 @@ def source_files(files: Sequence[AdaptedFile]) -> dict[str, bytes]:
             made[file.source.file] = file.source.unit.text.encode("latin-1")
         elif file.packaged:
             entries = [each.entry for each in file.adapted.entries]
-            made[file.packaged[0].csrc_file] = with_host_part(file.adapted.text(), entries, file.source.unit.newline)
+            marks = presence_marks(file.source.unit, entries)
+            text = replace(file.adapted, fragments=(*file.adapted.fragments, *marks)).text()
+            for wrapper in file.wrappers:
+                text += wrapper_text(wrapper, file.source.unit.newline)
+            made[file.packaged[0].csrc_file] = with_host_part(text, entries, file.source.unit.newline)
             made |= file.support.files if file.support else {}
     return made

@@ -231,7 +231,7 @@ def test_chips_come_from_an_understanding(place):
     write(place, a__k_dot_asc=ONE, u_dot_json=json.dumps({"operator_units": [unit]}))
     assert adapt("a", "--output-dir", "out", "--understanding", "u.json") == 0
     assert manifest(place / "out")["per_file"][0]["entries"][0]["supported_arches"] == ["dav-2201"]
-    assert "'supported_arches': ['dav-2201']" in (place / "out/operator-sk-adapted/setup.py").read_text()
+    assert '"supported_arches": ["dav-2201"]' in (place / "out/operator-sk-adapted/setup.py").read_text()
 
 
 def test_legacy_names_are_brought_up_to_date_and_said(place):
@@ -281,3 +281,70 @@ def test_what_cannot_be_aggregated(place, capsys):
     (place / "oa/operator-sk-adapted.json").write_text(json.dumps(document))
     assert main(["aggregate-sk-adapted", "--adapted-output-dir", "oa", "--output-dir", "agg"]) == 2
     assert "adapt the operator again" in capsys.readouterr().err
+
+
+WRAPPED = """schema_version: 1
+entries:
+  joined:
+    inputs: [xs]
+    outputs: [z]
+    workspaces: [w]
+    parameters: {xs: tensor_list}
+    runtime_wrapper:
+      source: host/launch.cpp
+      entry: launch_joined
+      tensor_list_descriptor_strategy: prepared_workspace_tail
+      prepare_entry: prepare_descriptors
+      descriptor_bytes: 64
+      descriptor_order: [xs]
+"""
+JOINED = HEAD + "__global__ __vector__ void joined(GM_ADDR xs, GM_ADDR z, GM_ADDR w)\n{\n}\n"
+LAUNCH = '#include "part.h"\nnamespace ascendc_ops {\nint launch_joined();\nint prepare_descriptors();\n}\n'
+
+
+def test_a_runtime_wrapper_is_packaged_with_its_kernel(place):
+    write(place, a__k_dot_asc=JOINED, a__host__launch_dot_cpp=LAUNCH, a__host__part_dot_h="// part\n", c_dot_yaml=WRAPPED)
+    assert adapt("a", "--output-dir", "out", "--io-contract", "c.yaml") == 0
+    text = (place / "out/operator-sk-adapted/csrc/joined.asc").read_text()
+    kernel, rest = text.split("// launch.cpp\n")
+    assert "SK_BIND(joined" in kernel
+    assert rest.startswith(LAUNCH)
+    assert "ascendc_ops::launch_joined(context, xs_view, z_view, w_view)" in rest
+    assert "ascendc_ops::prepare_descriptors(context, xs_view, z_view, w_view)" in rest
+    assert 'host::Views views("joined", 64);' in rest
+    names = tree(place / "out")
+    assert {"csrc/ascendc_wrapper.h", "csrc/skrules_wrapper.h", "csrc/_support/joined/a/host/part.h"} <= set(names)
+    assert "prepare_joined = _function(" in (place / "out/operator-sk-adapted/op_extension/__init__.py").read_text()
+    entry = manifest(place / "out")["per_file"][0]["entries"][0]
+    assert entry["io_contract"]["runtime_wrapper"]["prepare_entry"] == "prepare_descriptors"
+    assert main(["aggregate-sk-adapted", "--adapted-output-dir", "out", "--output-dir", "agg"]) == 0
+    assert tree(place / "agg") == names
+
+
+@pytest.mark.parametrize(
+    ("files", "rule"),
+    [
+        ({}, "codegen.runtime-wrapper-source-missing"),
+        ({"a__host__launch_dot_cpp": "// launch_joined( in a comment\n"}, "codegen.runtime-wrapper-entry-missing"),
+    ],
+)
+def test_a_runtime_wrapper_that_is_not_there(place, files, rule):
+    write(place, a__k_dot_asc=JOINED, c_dot_yaml=WRAPPED, **files)
+    assert adapt("a", "--output-dir", "out", "--io-contract", "c.yaml") == 5
+    assert rule in [each["rule_id"] for each in manifest(place / "out")["escalations"]]
+
+
+def test_a_kernel_under_a_condition_says_when_it_is_not_there(place):
+    write(place, a__k_dot_asc=HEAD + "#if defined(WIDE)\n" + ONE.removeprefix(HEAD) + "#endif\n")
+    assert adapt("a", "--output-dir", "out") == 0
+    text = (place / "out/operator-sk-adapted/csrc/one.asc").read_text()
+    assert text.index("#define SKRULES_KERNEL_one 1") < text.index("#endif\n")
+    assert "#ifndef SKRULES_KERNEL_one\nat::Tensor run_one(const at::Tensor &x, int64_t n) { TORCH_CHECK(false, " in text
+
+
+def test_a_fault_of_ours_is_said_to_be_one(place, monkeypatch, capsys):
+    write(place, a__one_dot_asc=ONE)
+    monkeypatch.setattr("skrules.commands.adapt_sk_from_global.adapt_asset", lambda _request: 1 / 0)
+    assert adapt("a", "--output-dir", "out") == 70
+    assert "fault of skrules" in capsys.readouterr().err
+    assert not (place / "out").exists()
