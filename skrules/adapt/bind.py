@@ -91,7 +91,9 @@ def block_template(newline: str) -> jinja2.Template:
     return environment.get_template("binding.j2")
 
 
-def render(template: jinja2.Template, twin: Twin, source: str, *, leave: Collection[str], enter: Collection[str]) -> str:
+def render(
+    template: jinja2.Template, twin: Twin, source: str, *, newline: str, leave: Collection[str], enter: Collection[str]
+) -> str:
     """Return the block of a twin. `leave` and `enter` are the lines that close and open scopes around it."""
     return template.render(
         begin=BEGIN,
@@ -101,7 +103,7 @@ def render(template: jinja2.Template, twin: Twin, source: str, *, leave: Collect
         args=twin.args,
         fields=twin.args.fields if twin.args else (),
         template_head=twin.template_head,
-        type=twin.type,
+        type=f"{newline}{twin.type}{newline}" if "#" in twin.type else f" {twin.type} ",
         function=twin.function,
         parameters=twin.parameters,
         args_name=twin.args_name,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from skrules.adapt.edits import Edit
 from skrules.adapt.structure import Structure, finding
-from skrules.findings import Finding
-from skrules.source.model import Kernel, SourceUnit
+from skrules.findings import Finding, Severity
+from skrules.source.model import CoreType, Kernel, SourceUnit
 
 API = "GetBlockNum"
 C_API = "asc_get_block_num"  # the same in the C API, at global scope
@@ -29,9 +29,10 @@ ACCEPT_HINT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockNumUse:
-    """`calls` are the token ranges (inclusive) of the calls that the body makes itself."""
+    """`calls` are the token ranges (inclusive) of the calls that the body makes itself, `indices` those of raw block indices."""
 
     calls: tuple[tuple[int, int], ...]
+    indices: tuple[tuple[int, int], ...]
     findings: tuple[Finding, ...]
 
     def edits(self, code: Structure, sys_args: str) -> tuple[Edit, ...]:
@@ -43,6 +44,13 @@ class BlockNumUse:
                 text=f"static_cast<int64_t>({sys_args}->skNumBlocks)",
             )
             for first, last in self.calls
+        )
+
+    def index_edits(self, code: Structure) -> tuple[Edit, ...]:
+        """Return the raw block indices as calls of the API, which SK code may use."""
+        return tuple(
+            Edit(start=code.tokens[first].start, end=code.tokens[last].end, text="AscendC::GetBlockIdx()")
+            for first, last in self.indices
         )
 
 
@@ -75,6 +83,7 @@ def block_num_use(
     """
     declared = {*declared, *(parameter.name for parameter in kernel.parameters)}
     calls: list[tuple[int, int]] = []
+    indices: list[tuple[int, int]] = []
     findings: list[Finding] = []
 
     def report(index: int, message: str) -> None:
@@ -100,17 +109,22 @@ def block_num_use(
         elif word in RAW_WORDS and word not in declared and is_raw(code, index):
             if any(is_declared(code, at, word) for at in range(index + 1)):
                 continue
-            findings.append(raw_finding(unit, code.tokens[index].start, kernel.name, word))
-    return BlockNumUse(calls=tuple(calls), findings=tuple(findings))
+            # On cores of one kind, one to a block, the raw names mean what the API's do.
+            if kernel.type.core in (CoreType.VECTOR, CoreType.CUBE) and _closed_scope(code, index) is None:
+                (indices if word == "block_idx" else calls).append((index, index + 2 if word in _RAW_CALLS else index))
+                continue
+            findings.append(raw_finding(unit, code.tokens[index].start, kernel.name, word, accepted=accepted))
+    return BlockNumUse(calls=tuple(calls), indices=tuple(indices), findings=tuple(findings))
 
 
-def raw_finding(unit: SourceUnit, offset: int, kernel: str, word: str) -> Finding:
-    """Return the finding on a built-in block variable."""
+def raw_finding(unit: SourceUnit, offset: int, kernel: str, word: str, *, accepted: bool) -> Finding:
+    """Return the finding on a built-in block variable. `accepted`: the launch's blocks are the kernel's."""
     return finding(
-        unit,
-        offset,
-        "codegen.raw-block-variable",
-        f"{kernel}: '{word}' is a block variable of the launch, which SK code must not use",
+        severity=Severity.WARNING if accepted else Severity.BLOCKER,
+        unit=unit,
+        offset=offset,
+        rule="codegen.raw-block-variable",
+        message=f"{kernel}: '{word}' is a block variable of the launch, which SK code must not use",
         hint="use AscendC::GetBlockNum() in the kernel body and AscendC::GetBlockIdx()",
     )
 

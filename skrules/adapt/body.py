@@ -13,11 +13,11 @@ from skrules.adapt.names import legacy_edits, words_of
 from skrules.adapt.pipes import plan_pipes
 from skrules.adapt.scopes import FileScopes, read_scopes
 from skrules.adapt.structure import Structure, finding, structure, tokens_in
+from skrules.adapt.tasktypes import TASK_MACROS
 from skrules.contract.model import SuperKernelDecision
 from skrules.findings import Finding, Severity
 from skrules.source.model import CoreType, Kernel, SourceUnit
 
-TASK_MACROS = frozenset({"KERNEL_TASK_TYPE", "KERNEL_TASK_TYPE_DEFAULT"})
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -83,7 +83,7 @@ def rewrite_body(
         accepted=decision.helper_block_num == "accept",
     )
     rewrites = bool(use.calls) and decision.with_sys_args != "never"
-    edits = [*_task_macro_edits(unit.text, code), *legacy_edits(code.tokens)]
+    edits = [*_task_macro_edits(unit.text, code), *legacy_edits(code.tokens), *use.index_edits(code)]
     findings = [*use.findings, *_in_helpers(kernel, helpers, decision), *_statics(unit, kernel, code)]
     if rewrites:
         edits += use.edits(code, sys_args)
@@ -138,7 +138,7 @@ def _in_helpers(kernel: Kernel, helpers: Iterable[Chunk], decision: SuperKernelD
                 hint=ACCEPT_HINT,
             )
         elif use.what == RAW:
-            yield raw_finding(use.unit, use.offset, kernel.name, use.word)
+            yield raw_finding(use.unit, use.offset, kernel.name, use.word, accepted=decision.helper_block_num == "accept")
 
 
 def _natural(helpers: Iterable[Chunk]) -> str:

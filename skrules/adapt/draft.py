@@ -14,10 +14,11 @@ from skrules.adapt.body import FileFacts, SkBody, rewrite_body, task_types, writ
 from skrules.adapt.names import camel, free_name
 from skrules.adapt.scopes import has_overload
 from skrules.adapt.splice import Fragment, after_kernel, around
-from skrules.adapt.structure import finding, structure, tokens_in
+from skrules.adapt.structure import Structure, finding, structure, tokens_in
+from skrules.adapt.tasktypes import conditional_type
 from skrules.contract.entry import Entry
 from skrules.findings import Finding, Severity, blockers
-from skrules.source.model import CoreType, Kernel, Span
+from skrules.source.model import CoreType, Kernel, SourceUnit, Span
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -66,7 +67,7 @@ class Draft:
         self.check_kernel()
         self.check_decisions()
         self.findings += check_parameters(unit, kernel)
-        type_name = sk_type(kernel.type, self.entries[0].contract.sk)
+        type_name = self.type_name()
         leave, enter, obstacle = around(self.facts.scopes, kernel)
         if obstacle:
             self.report(
@@ -94,8 +95,17 @@ class Draft:
         )
         self.adapted += [self.adapted_entry(entry, twin, line) for entry, line in zip(self.entries, binds, strict=True)]
         at = after_kernel(unit, kernel)
-        text = unit.newline + render(self.template, twin, self.source(), leave=leave, enter=enter)
+        text = unit.newline + render(self.template, twin, self.source(), newline=unit.newline, leave=leave, enter=enter)
         return Fragment(span=Span(start=at, end=at), text=text)
+
+    def type_name(self) -> str | None:
+        """Return the type qualifier of the twin, lines with an `#if` where the body's task macros have one; None for none."""
+        decision = self.entries[0].contract.sk
+        unit, kernel = written(self.unit, self.kernel)
+        if kernel.type.core is not CoreType.BARE or (kernel.type.source == "qualifier" and not task_types(_body(unit, kernel))):
+            return sk_type(kernel.type, decision)
+        lines = conditional_type(_body(unit, kernel), lambda known: sk_type(known, decision))
+        return None if lines is None else self.unit.newline.join(lines)
 
     def report(
         self, rule: str, message: str, *, severity: Severity = Severity.BLOCKER, hint: str = "", at: int | None = None
@@ -118,8 +128,8 @@ class Draft:
                 hint="add __vector__, __cube__, __mix__(c, v) or __aicore__",
             )
         unit, definition = written(self.unit, kernel)
-        types = task_types(structure(tokens_in(unit, definition.body)))
-        if kernel.type.core is CoreType.BARE and types:
+        types = task_types(_body(unit, definition))
+        if kernel.type.core is CoreType.BARE and types and self.type_name() is None:
             self.report(
                 "codegen.kernel-type-unresolved",
                 f"the task macros of the body do not give the kernel one type ({', '.join(sorted(types))})",
@@ -249,6 +259,10 @@ class Draft:
         """Name the contracts. An absolute path says nothing on another machine, so its last part must do."""
         files = dict.fromkeys(PurePath(entry.contract.at.file) for entry in self.entries)
         return ", ".join(file.name if file.is_absolute() else file.as_posix() for file in files)
+
+
+def _body(unit: SourceUnit, kernel: Kernel) -> Structure:
+    return structure(tokens_in(unit, kernel.body))
 
 
 def _struct_of(args: ArgsStruct | None, entry: Entry) -> str:

@@ -61,7 +61,8 @@ class CoreType(enum.StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelType:
     """`aic`/`aiv` are the texts inside `__mix__(c, v)`, usually digits. `source` is "qualifier", "task-macro",
-    "core-ratio-attribute" or "" and says where the type was read."""
+    "conditional-task-macro" (the type depends on a `#if` of the body), "core-ratio-attribute" or "" and says where the type was
+    read."""
 
     core: CoreType
     aic: str = ""

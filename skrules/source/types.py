@@ -23,6 +23,7 @@ _TASK_TYPES = {
     "KERNEL_TYPE_MIX_AIC_1_1": KernelType(core=CoreType.MIX, aic="1", aiv="1", source="task-macro"),
     "KERNEL_TYPE_MIX_AIC_1_2": KernelType(core=CoreType.MIX, aic="1", aiv="2", source="task-macro"),
 }
+CONDITIONAL = "conditional-task-macro"
 _TASK_MACROS = frozenset({"KERNEL_TASK_TYPE_DEFAULT", "KERNEL_TASK_TYPE"})
 
 
@@ -47,12 +48,20 @@ def _mix(arguments: str, source: str) -> KernelType:
     return KernelType(core=CoreType.MIX, aic=aic.strip(), aiv=aiv.strip(), source=source)
 
 
+def task_type(name: str) -> KernelType | None:
+    """Return the type that a constant of KERNEL_TASK_TYPE stands for, None for an unknown one."""
+    return _TASK_TYPES.get(name)
+
+
 def type_of_body(code: Code, conditions: Conditions, start: int, end: int) -> tuple[KernelType | None, int, str]:
     """Return the type that the task macros between `start` and `end` set.
 
-    The result is (type, -1, "") or (None, -1, "") without such macros; (None, index, reason) when they do not agree.
+    The result is (type, -1, "") or (None, -1, "") without such macros; (None, index, reason) when they do not agree. A type that
+    depends on a `#if` is `BARE` with the source CONDITIONAL.
     """
-    found: KernelType | None = None
+    found: dict[KernelType, int] = {}
+    outside = conditions.open_at(start)
+    inside: set[bool] = set()
     for index in range(start, end):
         if code.texts[index] not in _TASK_MACROS or code.text(index + 1) != "(":
             continue
@@ -60,9 +69,10 @@ def type_of_body(code: Code, conditions: Conditions, start: int, end: int) -> tu
         name = code.text(closing - 1)
         if name not in _TASK_TYPES:
             return None, index, f"'{join(code, index, closing + 1)}' names no known kernel type"
-        if conditions.open_at(index) != conditions.open_at(start):
-            return None, index, f"'{join(code, index, closing + 1)}' sets the kernel type under a #if"
-        if found not in (None, _TASK_TYPES[name]):
-            return None, index, "the task macros of this kernel name different kernel types"
-        found = _TASK_TYPES[name]
-    return found, -1, ""
+        found.setdefault(_TASK_TYPES[name], index)
+        inside.add(conditions.open_at(index) != outside)
+    if len(found) > 1 and True not in inside:
+        return None, list(found.values())[1], "the task macros of this kernel name different kernel types"
+    if True in inside and (len(found) > 1 or False not in inside):
+        return KernelType(core=CoreType.BARE, source=CONDITIONAL), -1, ""
+    return next(iter(found), None), -1, ""

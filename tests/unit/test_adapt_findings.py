@@ -175,10 +175,23 @@ def test_block_num_of_the_c_api_and_of_simt_functions() -> None:
 
 @pytest.mark.parametrize("word", ["get_block_num()", "block_num", "block_idx"])
 def test_raw_block_variables(word: str) -> None:
-    source = run(f"__global__ __vector__ void k(GM_ADDR x, int n) {{ n = {word}; }}\n")
+    source = run(f"__global__ __aicore__ void k(GM_ADDR x, int n) {{ n = {word}; }}\n")
     blocked(source, "codegen.raw-block-variable", "ops/k/k.asc:2:54")
+    source = run(f"__global__ __mix__(1, 2) void k(GM_ADDR x, int n) {{ n = {word}; }}\n")
+    blocked(source, "codegen.raw-block-variable", "ops/k/k.asc:2:57")
     source = run(f"inline int f() {{ return {word}; }}\n__global__ __vector__ void k(GM_ADDR x, int n) {{ n = f(); }}\n")
     blocked(source, "codegen.raw-block-variable", "ops/k/k.asc:2:25")
+    accepted = "entries:\n  k: {outputs: [x], sk: {helper_block_num: accept}}\n"
+    source = run(f"__global__ __mix__(1, 2) void k(GM_ADDR x, int n) {{ n = {word}; }}\n", accepted)
+    assert only(source, "codegen.raw-block-variable").severity is Severity.WARNING
+    assert f"n = {word};".encode() in source.text()
+
+
+@pytest.mark.parametrize("core", ["__vector__", "__cube__"])
+def test_raw_block_variables_of_one_kind_of_core_are_those_of_the_api(core: str) -> None:
+    source = run(f"__global__ {core} void k(GM_ADDR x, int n) {{ n = block_idx + block_num + get_block_num(); }}\n")
+    number = "static_cast<int64_t>(sysArgs->skNumBlocks)"
+    assert f"n = AscendC::GetBlockIdx() + {number} + {number};".encode() in source.text()
 
 
 @pytest.mark.parametrize(
@@ -315,7 +328,7 @@ def test_file_without_a_kernel() -> None:
 
 def test_all_findings_come_at_once() -> None:
     source = run(
-        "__global__ __vector__ void k(GM_ADDR x, int n) { static int s; n = block_num + s; }\n"
+        "__global__ __vector__ void k(GM_ADDR x, int n) { static int s; n = f([] { return block_num; }) + s; }\n"
         "__global__ void other(GM_ADDR x) {}\n",
         "entries:\n  k: {outputs: [x]}\n  other: {outputs: [x]}\n",
     )

@@ -64,6 +64,6 @@ def test_several_kernels_of_one_use() -> None:
 
 
 def test_findings_stand_at_the_use() -> None:
-    unit = read(f"{HEAD}#define D(T) __global__ __vector__ void k_##T(GM_ADDR x) {{ f(block_idx); }}\n\nD(a)\n".encode(), "k.asc")
+    unit = read(f"{HEAD}#define D(T) __global__ __aicore__ void k_##T(GM_ADDR x) {{ f(block_idx); }}\n\nD(a)\n".encode(), "k.asc")
     (found,) = blockers(adapt(unit, resolve(unit, None)).findings)
     assert (found.rule, str(found.at)) == ("codegen.raw-block-variable", "k.asc:4:1")

@@ -83,11 +83,18 @@ def test_task_macro_gives_the_type_of_a_bare_kernel(body: str, core: CoreType, a
     [
         "KERNEL_TASK_TYPE(1, KERNEL_TYPE_AIV_ONLY); KERNEL_TASK_TYPE(2, KERNEL_TYPE_AIC_ONLY);",
         "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_SOMETHING_NEW);",
-        "\n#if A\nKERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);\n#endif\n",
+        "\n#if A\nKERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_NEW);\n#endif\n",
     ],
 )
 def test_task_macros_that_do_not_settle_the_type_are_reported(body: str) -> None:
     assert rules(read_text(f"__global__ __aicore__ void k() {{ {body} }}")) == ["source.kernel-type-ambiguous"]
+
+
+def test_task_macros_under_a_condition() -> None:
+    one_type = "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);"
+    assert one(f"__global__ __aicore__ void k() {{\n#if A\n{one_type}\n#endif\n}}").type.source == "conditional-task-macro"
+    both = one(f"__global__ __aicore__ void k() {{\n{one_type}\n#if A\n{one_type}\n#endif\n}}")
+    assert (both.type.core, both.type.source) == (CoreType.VECTOR, "task-macro")
 
 
 @pytest.mark.parametrize(

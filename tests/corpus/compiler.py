@@ -1,0 +1,136 @@
+"""Does g++ say of an adapted file what it does not say of the original?
+
+The originals include headers that are not here: those are stubbed by empty files, so most files do not compile. What counts
+is the difference: every message on the adapted text must be one on the original too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from skrules.adapt import AdaptedSource
+from skrules.errors import SkrulesError
+from skrules.source.includes import local_headers
+from skrules.toolchain.hostcc import Driver
+from skrules.toolchain.launch_syntax import rewrite_launches
+
+_ARCH = 2201
+_ERROR = re.compile(r"(?m)^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$")
+_INCLUDE = re.compile(r'(?m)^[ \t]*#[ \t]*include[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")')
+_NOT_DECLARED = re.compile(r"there are no arguments to ('[^']*') that depend on a template parameter, so a declaration of .*")
+_QUOTED = re.compile(r"'[^']*'")
+_TARGET = re.compile(r"(?m)^SK_BIND\((.*?), \d+, \w+<")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_SECONDS = 120
+
+
+class Compiler:
+    """g++ over the host toolchain's headers; `scratch` keeps the arch table."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.driver = Driver(os.environ)
+        self.include = self.driver.include
+        self.table = self.driver.arch_table(scratch)
+
+    def new_errors(self, source: AdaptedSource, path: Path) -> Iterator[str]:
+        """Yield the messages on the adapted text that the original, at `path`, does not get."""
+        with tempfile.TemporaryDirectory() as folder:
+            original = _used(source)
+            before = self.errors(original, path, Path(folder))
+            unknown = {name for name in _type_names(source) for message in before or () if f"'{name}'" in message}
+            if unknown:
+                before = self.errors(original, path, Path(folder), unknown)
+            if before is None:
+                return
+            after = self.errors(source.text(), path, Path(folder), unknown)
+            yield from ("the compiler does not end",) if after is None else sorted(after - before)
+
+    def errors(self, data: bytes, path: Path, folder: Path, types: Collection[str] = ()) -> set[str] | None:
+        """Return the errors in `data` as if it stood at `path`, without names and places that adaptation changes.
+
+        `types` are names that a header which is not here would declare.
+        """
+        headers = local_headers(str(path))
+        try:
+            text = rewrite_launches(data, path.name, _ARCH, headers=headers)
+        except SkrulesError:
+            text = re.sub(rb"<<<.*?>>>", b"", data, flags=re.DOTALL)
+        file = folder / "k.cpp"
+        file.write_bytes(text.replace(b"[aicore]", b""))  # no C++; files define __aicore__ as this attribute of bisheng
+        prelude = folder / "prelude.h"
+        prelude.write_text('#include "kernel_operator.h"\n' + "".join(f"struct {name} {{ int skrules; }};\n" for name in types))
+        self.stub(text, path, folder)
+        for content in headers.values():
+            self.stub(content, path, folder)
+        command = [
+            *self.driver.compiler.command,
+            "-std=c++17",
+            "-fsyntax-only",
+            "-w",
+            "-fmax-errors=0",
+            "-fno-diagnostics-show-caret",
+        ]
+        command += [*self.driver.flags(), f"-D__NPU_ARCH__={_ARCH}", "-isystem", str(self.include), "-isystem", str(self.table)]
+        command += [
+            "-iquote",
+            str(path.parent),
+            "-isystem",
+            str(folder / "stubs"),
+            "-include",
+            str(prelude),
+            "-x",
+            "c++",
+            str(file),
+        ]
+        try:
+            run = subprocess.run(command, capture_output=True, check=False, timeout=_SECONDS, env={**os.environ, "LC_ALL": "C"})
+        except subprocess.TimeoutExpired:
+            return None
+        output = run.stderr.decode("latin-1")
+        return {normalise(match["text"]) for match in _ERROR.finditer(output)}
+
+    def stub(self, text: bytes, path: Path, folder: Path) -> None:
+        """Make an empty file for every header that is nowhere."""
+        for angled, quoted in _INCLUDE.findall(text.decode("latin-1")):
+            name = angled or quoted
+            places = (self.include, self.table, Path("/usr/include"), Path("/usr/include/c++"), path.parent)
+            if any((place / name).exists() for place in places) or "/" not in name and "." not in name:
+                continue
+            stub = Path(os.path.normpath(folder / "stubs" / name))
+            if stub.is_relative_to(folder):
+                stub.parent.mkdir(parents=True, exist_ok=True)
+                stub.touch()
+
+
+def _used(source: AdaptedSource) -> bytes:
+    """Return the original with uses of its kernels where the bindings stand: they instantiate what SK_BIND instantiates."""
+    text = source.unit.text
+    pieces, at = [], 0
+    for fragment in sorted(source.fragments, key=lambda fragment: fragment.span):
+        targets = _TARGET.findall(fragment.text)
+        uses = "".join(
+            f"[[maybe_unused]] static auto *skrules_use_{fragment.span.start}_{index} = &{target}; "
+            for index, target in enumerate(targets)
+        )
+        pieces += [text[at : fragment.span.start], f"\n{uses}\n" if uses else ""]
+        at = fragment.span.start
+    return "".join([*pieces, text[at:]]).encode("latin-1")
+
+
+def _type_names(source: AdaptedSource) -> set[str]:
+    """Return the plain names of types that kernels take."""
+    kernels = source.unit.kernels
+    own = {each.name for kernel in kernels for each in kernel.template_parameters or ()}
+    words = {word for kernel in kernels for each in kernel.parameters for word in _WORD.findall(each.type)}
+    return {word for word in words - own if not word.startswith("_")}
+
+
+def normalise(message: str) -> str:
+    """Return a message in the form that it has inside and outside of a template."""
+    message = _NOT_DECLARED.sub(r"\1 was not declared in this scope", message)
+    return message.partition("; did you mean")[0].partition(", and no declarations were found by")[0]
