@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from skrules.adapt.draft import identity
 from skrules.adapt.splice import Fragment, after_kernel
 from skrules.contract.entry import Entry
-from skrules.source.model import Kernel, SourceUnit, Span, printable
+from skrules.source.model import SourceUnit, Span, printable
 
 
 def marker_of(entry: Entry) -> str:
     """Return the macro that is defined where the entry's kernel is compiled, "" for a kernel under no condition."""
-    return f"SKRULES_KERNEL_{entry.name}" if entry.kernel.conditions and not entry.kernel.macro else ""
+    return f"SKRULES_KERNEL_{entry.name}" if entry.kernel.conditions else ""
 
 
 def absence_of(entry: Entry) -> str:
@@ -30,10 +31,6 @@ def presence_marks(unit: SourceUnit, entries: Sequence[Entry]) -> tuple[Fragment
         for entry in entries
         if marker_of(entry)
         for kernel in unit.kernels
-        if _same(kernel, entry.kernel)
+        if identity(kernel) == identity(entry.kernel)
         for at in (after_kernel(unit, kernel),)
     )
-
-
-def _same(one: Kernel, other: Kernel) -> bool:
-    return (one.qualified_name, one.specialisation.split()) == (other.qualified_name, other.specialisation.split())

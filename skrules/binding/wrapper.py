@@ -73,6 +73,10 @@ def check_wrapped(entry: Entry, source: SourceUnit | None) -> tuple[Finding, ...
         message = f"the runtime wrapper defines the kernel '{kernel.name}', which would be launched without an SK function"
         at = Location(file=source.path if source else "", line=kernel.line, column=kernel.column)
         findings.append(_blocker("runtime-wrapper-kernel", at, message, "move it to a source of the operator"))
+    if wrapper.descriptor_order and not any(each.kind is ParameterKind.TENSOR_LIST for each in entry.parameters):
+        message = f"descriptor_order is [{', '.join(wrapper.descriptor_order)}], but entry '{entry.name}' has no tensor lists"
+        at = entry.contract.where("runtime_wrapper.descriptor_order")
+        findings.append(_blocker("tensor-list-descriptor-order-mismatch", at, message, "descriptor_order: []"))
     if descriptor_bytes_of(entry):
         findings += _check_workspace(entry)
     return tuple(findings)

@@ -105,6 +105,12 @@ def test_a_kernel_that_ends_inside_a_line(tmp_path: Path) -> None:
     assert said(tmp_path, "#if 1\n__global__ __vector__ void k(GM_ADDR x) { (void)x; } void other() {}\n#endif\n") == "here"
 
 
+def test_a_kernel_of_a_macro_is_marked_behind_its_use(tmp_path: Path) -> None:
+    text = "#define KERNEL(name) __global__ __vector__ void name(GM_ADDR x) { (void)x; }\n#ifdef FAST\nKERNEL(k)\n#endif\n"
+    assert said(tmp_path, text, "-DFAST") == "here"
+    assert said(tmp_path, text) == "its kernel stands under '#ifdef FAST', which does not hold in this build"
+
+
 def test_conditions_are_named_from_the_outside() -> None:
     unit = unit_of("#if A\n#ifdef B\n#else\n__global__ __vector__ void k(GM_ADDR x) {}\n#endif\n#endif\n")
     assert absence_of(entry_of(unit)) == (

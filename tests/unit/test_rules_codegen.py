@@ -72,9 +72,9 @@ def test_what_is_wrong_with_a_wrapper_stops_the_operator() -> None:
     with pytest.raises(NeedsHuman) as caught:
         made(
             wrapper="int nothing; __global__ void __vector__ hidden(GM_ADDR x) {}",
-            kernel=KERNEL.replace("{}", "{ get_block_num(); }"),
+            kernel=KERNEL.replace("__vector__ ", ""),
         )
-    for rule in ("runtime-wrapper-entry-missing", "runtime-wrapper-kernel", "raw-block"):
+    for rule in ("runtime-wrapper-entry-missing", "runtime-wrapper-kernel", "kernel-type-missing"):
         assert rule in str(caught.value)
 
 
@@ -106,3 +106,26 @@ def test_two_files_cannot_share_a_wrapper() -> None:
     wrappers = {"host/wrapper.cpp": read(WRAPPER.encode(), "host/wrapper.cpp")}
     with pytest.raises(NeedsHuman, match=r"host/wrapper\.cpp is the wrapper of kernels in a\.asc and in b\.asc"):
         generate("cat", units, load(contract.encode(), "c.yaml"), {"a.asc": "a", "b.asc": "b"}, {}, wrappers)
+
+
+def test_a_main_is_renamed_where_there_is_one() -> None:
+    assert "-Dmain" not in made().options["ops/cat/cat.asc"]
+    renamed = "-Dmain=skrules_main_ops_2fcat_2fcat_2easc\n"
+    assert made(kernel=KERNEL + "int main() { return 0; }\n").options["ops/cat/cat.asc"].endswith(renamed)
+    # What it includes is compiled with it, and so is its wrapper.
+    assert made(wrapper=WRAPPER + "\nint main() { return 0; }\n").options["ops/cat/cat.asc"].endswith(renamed)
+
+
+def test_every_source_has_a_main_of_its_own() -> None:
+    paths = ("a/b.asc", "a/b_asc", "a_b.asc", "a_2fb.asc", "\N{LATIN SMALL LETTER E WITH ACUTE}.asc")
+    units = [
+        read(f"__global__ __vector__ void k{index}() {{}}\nint main() {{}}\n".encode(), path) for index, path in enumerate(paths)
+    ]
+    options = generate("k", units, None, {path: path for path in paths}, {}).options
+    assert len(set(options.values())) == len(paths) and all(text.isascii() for text in options.values())
+
+
+def test_a_main_in_a_header_counts() -> None:
+    header = read(b"int main() { return 0; }", "a/tool.h")
+    unit = read(b'#include "tool.h"\n__global__ __vector__ void k() {}', "a/k.asc")
+    assert "-Dmain=" in generate("k", [unit], None, {"a/k.asc": "k.asc"}, {"a/k.asc": [header]}).options["a/k.asc"]
