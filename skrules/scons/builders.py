@@ -92,7 +92,7 @@ class Runner:
         except OSError as error:  # a full disk, a folder that may not be written
             self._print(f"error: {action.label}: {_said(error)}\n", sys.stderr)
             raise self._failure(action, target, BuildError.exit_code) from None
-        except Exception:
+        except BaseException:  # one that leaves a thread of SCons' ends the thread, and SCons waits for it for ever
             self._print(f"error: fault of skrules in {action.mnemonic} of {action.label}\n{traceback.format_exc()}", sys.stderr)
             raise self._failure(action, target, SkrulesError.exit_code) from None
         with self._lock:
