@@ -22,7 +22,7 @@ from skrules.aclgraph.manifest import (
 from skrules.aclgraph.package import IMPORT_PACKAGE, LAYOUT, TREE, Package, render_package
 from skrules.aclgraph.support import SupportDir
 from skrules.arch import load_archs
-from skrules.commands.adaptation import AdaptedFile, Request, adapt_asset, source_files
+from skrules.commands.adaptation import AdaptedFile, Request, adapt_asset, add_files, source_files
 from skrules.commands.asset import Asset, read_asset
 from skrules.commands.files import OutputFolder, bytes_of, json_bytes
 from skrules.commands.public_names import NO_REPORT, NameResolution, load_names, load_understanding
@@ -139,7 +139,8 @@ def _tree(files: Sequence[AdaptedFile], options: argparse.Namespace, names: Name
         resources={"_name_resolution.json": json_bytes(names.report)} if names.report else {},
     )
     shared = render_package(package, load_archs(resources.toolchains() / "ascend.yaml"), f"{entries[0].name}_sk_pkg_lib")
-    return {**made, **shared}
+    add_files(made, shared)
+    return made
 
 
 def _manifest(

@@ -179,17 +179,32 @@ def _package_entry(entry: Entry, csrc: str, quote_dirs: tuple[str, ...], request
 
 
 def source_files(files: Sequence[AdaptedFile]) -> dict[str, bytes]:
-    """Return the kernels and headers of the tree, by path: adapted sources with their host part, others byte for byte."""
+    """Return the kernels and headers of the tree, by path: adapted sources with their host part, others byte for byte.
+
+    Raises UsageError when two files would have one place.
+    """
     made: dict[str, bytes] = {}
     for file in files:
         if file.is_passed_through:
-            made[file.source.file] = file.source.unit.text.encode("latin-1")
+            add_files(made, {file.source.file: file.source.unit.text.encode("latin-1")})
         elif file.packaged:
-            entries = [each.entry for each in file.adapted.entries]
-            marks = presence_marks(file.source.unit, entries)
-            text = replace(file.adapted, fragments=(*file.adapted.fragments, *marks)).text()
-            for wrapper in file.wrappers:
-                text += wrapper_text(wrapper, file.source.unit.newline)
-            made[file.packaged[0].csrc_file] = with_host_part(text, entries, file.source.unit.newline)
-            made |= file.support.files if file.support else {}
+            add_files(made, {file.packaged[0].csrc_file: _packaged_text(file)})
+            add_files(made, file.support.files if file.support else {})
     return made
+
+
+def add_files(made: dict[str, bytes], more: Mapping[str, bytes]) -> None:
+    """Add files to a tree. Raises UsageError when a place is taken by other content."""
+    for path, data in more.items():
+        if made.setdefault(path, data) != data:
+            hint = "rename the source, or the entry with a public_entry_name in the contract"
+            raise UsageError(f"two files of the tree would be {path}", hint=hint)
+
+
+def _packaged_text(file: AdaptedFile) -> bytes:
+    entries = [each.entry for each in file.adapted.entries]
+    marks = presence_marks(file.source.unit, entries)
+    text = replace(file.adapted, fragments=(*file.adapted.fragments, *marks)).text()
+    for wrapper in file.wrappers:
+        text += wrapper_text(wrapper, file.source.unit.newline)
+    return with_host_part(text, entries, file.source.unit.newline)

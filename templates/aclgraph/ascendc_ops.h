@@ -38,23 +38,26 @@ T input(const char *title, const at::Tensor &tensor, std::optional<at::ScalarTyp
     return static_cast<T>(const_cast<void *>(tensor.const_data_ptr()));
 }
 
-// The address of a tensor that the kernel writes; autograd learns that its values are new.
+// Tells autograd, and whoever saved the tensor for a backward pass, that its values are new.
+inline void markWritten(const at::Tensor &tensor) {
+    if (!tensor.is_inference()) tensor.unsafeGetTensorImpl()->bump_version();
+}
+
+// The address of a tensor that the kernel writes.
 template <class T>
 T output(const char *title, const at::Tensor &tensor, std::optional<at::ScalarType> dtype = std::nullopt, int64_t rank = -1) {
     check(title, tensor, dtype, rank);
-    if (!tensor.is_inference()) tensor.unsafeGetTensorImpl()->bump_version();
+    markWritten(tensor);
     return static_cast<T>(tensor.mutable_data_ptr());
 }
 
-template <class T>
-T input(const char *title, const std::optional<at::Tensor> &tensor, std::optional<at::ScalarType> dtype = std::nullopt,
-        int64_t rank = -1) {
+template <class T> T input(const char *title, const std::optional<at::Tensor> &tensor,
+                           std::optional<at::ScalarType> dtype = std::nullopt, int64_t rank = -1) {
     return tensor ? input<T>(title, *tensor, dtype, rank) : nullptr;
 }
 
-template <class T>
-T output(const char *title, const std::optional<at::Tensor> &tensor, std::optional<at::ScalarType> dtype = std::nullopt,
-         int64_t rank = -1) {
+template <class T> T output(const char *title, const std::optional<at::Tensor> &tensor,
+                            std::optional<at::ScalarType> dtype = std::nullopt, int64_t rank = -1) {
     return tensor ? output<T>(title, *tensor, dtype, rank) : nullptr;
 }
 

@@ -18,24 +18,42 @@ namespace ascendc_ops::host {
 
 inline uint32_t dtypeOf(at::ScalarType type) {
     switch (type) {
-        case at::ScalarType::Bool: return SKRULES_DTYPE_BOOL;
-        case at::ScalarType::Char: return SKRULES_DTYPE_INT8;
-        case at::ScalarType::Byte: return SKRULES_DTYPE_UINT8;
-        case at::ScalarType::Short: return SKRULES_DTYPE_INT16;
-        case at::ScalarType::UInt16: return SKRULES_DTYPE_UINT16;
-        case at::ScalarType::Int: return SKRULES_DTYPE_INT32;
-        case at::ScalarType::UInt32: return SKRULES_DTYPE_UINT32;
-        case at::ScalarType::Long: return SKRULES_DTYPE_INT64;
-        case at::ScalarType::UInt64: return SKRULES_DTYPE_UINT64;
-        case at::ScalarType::Half: return SKRULES_DTYPE_FLOAT16;
-        case at::ScalarType::BFloat16: return SKRULES_DTYPE_BFLOAT16;
-        case at::ScalarType::Float: return SKRULES_DTYPE_FLOAT32;
-        case at::ScalarType::Double: return SKRULES_DTYPE_FLOAT64;
-        case at::ScalarType::Float8_e4m3fn: return SKRULES_DTYPE_FLOAT8_E4M3FN;
-        case at::ScalarType::Float8_e5m2: return SKRULES_DTYPE_FLOAT8_E5M2;
-        case at::ScalarType::ComplexFloat: return SKRULES_DTYPE_COMPLEX64;
-        case at::ScalarType::ComplexDouble: return SKRULES_DTYPE_COMPLEX128;
-        default: return SKRULES_DTYPE_OTHER;
+        case at::ScalarType::Bool:
+            return SKRULES_DTYPE_BOOL;
+        case at::ScalarType::Char:
+            return SKRULES_DTYPE_INT8;
+        case at::ScalarType::Byte:
+            return SKRULES_DTYPE_UINT8;
+        case at::ScalarType::Short:
+            return SKRULES_DTYPE_INT16;
+        case at::ScalarType::UInt16:
+            return SKRULES_DTYPE_UINT16;
+        case at::ScalarType::Int:
+            return SKRULES_DTYPE_INT32;
+        case at::ScalarType::UInt32:
+            return SKRULES_DTYPE_UINT32;
+        case at::ScalarType::Long:
+            return SKRULES_DTYPE_INT64;
+        case at::ScalarType::UInt64:
+            return SKRULES_DTYPE_UINT64;
+        case at::ScalarType::Half:
+            return SKRULES_DTYPE_FLOAT16;
+        case at::ScalarType::BFloat16:
+            return SKRULES_DTYPE_BFLOAT16;
+        case at::ScalarType::Float:
+            return SKRULES_DTYPE_FLOAT32;
+        case at::ScalarType::Double:
+            return SKRULES_DTYPE_FLOAT64;
+        case at::ScalarType::Float8_e4m3fn:
+            return SKRULES_DTYPE_FLOAT8_E4M3FN;
+        case at::ScalarType::Float8_e5m2:
+            return SKRULES_DTYPE_FLOAT8_E5M2;
+        case at::ScalarType::ComplexFloat:
+            return SKRULES_DTYPE_COMPLEX64;
+        case at::ScalarType::ComplexDouble:
+            return SKRULES_DTYPE_COMPLEX128;
+        default:
+            return SKRULES_DTYPE_OTHER;
     }
 }
 
@@ -64,7 +82,9 @@ class Views {
 
     skrules_tensor output(const std::string &title, const at::Tensor &tensor, std::optional<at::ScalarType> dtype = std::nullopt,
                           int64_t rank = -1) {
-        return view(tensor, host::output<void *>(title.c_str(), tensor, dtype, rank));
+        check(title.c_str(), tensor, dtype, rank);
+        written_.push_back(&tensor);
+        return view(tensor, tensor.mutable_data_ptr());
     }
 
     skrules_tensor input(const std::string &title, const std::optional<at::Tensor> &tensor,
@@ -90,12 +110,14 @@ class Views {
 
     skrules_list inputs(const std::string &title, const std::vector<at::Tensor> &tensors,
                         std::optional<at::ScalarType> dtype = std::nullopt, int64_t rank = -1) {
-        return list(title, tensors, [&](const std::string &item, const at::Tensor &each) { return input(item, each, dtype, rank); });
+        return list(title, tensors,
+                    [&](const std::string &item, const at::Tensor &each) { return input(item, each, dtype, rank); });
     }
 
     skrules_list outputs(const std::string &title, const std::vector<at::Tensor> &tensors,
                          std::optional<at::ScalarType> dtype = std::nullopt, int64_t rank = -1) {
-        return list(title, tensors, [&](const std::string &item, const at::Tensor &each) { return output(item, each, dtype, rank); });
+        return list(title, tensors,
+                    [&](const std::string &item, const at::Tensor &each) { return output(item, each, dtype, rank); });
     }
 
     // What the wrapper launches with. Descriptors must have been prepared, for these very tensors.
@@ -109,6 +131,7 @@ class Views {
                         ": the workspace is not prepared for these tensors; call prepare_", entry_,
                         " with the same arguments first, before a graph is captured");
         }
+        for (const at::Tensor *tensor : written_) markWritten(*tensor);
         return {blocks, host::stream(), descriptor_, descriptorBytes_};
     }
 
@@ -130,6 +153,7 @@ class Views {
             status = aclrtMemcpy(descriptor_, bytes.size(), bytes.data(), bytes.size(), ACL_MEMCPY_HOST_TO_DEVICE);
         }
         TORCH_CHECK(status == ACL_SUCCESS, entry_, ": the descriptors cannot be stored, ACL error ", status);
+        markWritten(*workspace_);
         states.insert_or_assign(descriptor_, Prepared{entry_, items_, workspace_->storage().getWeakStorageImpl()});
     }
 
@@ -138,7 +162,8 @@ class Views {
 
   private:
     static skrules_tensor view(const at::Tensor &tensor, void *address) {
-        return {address, tensor.nbytes(), tensor.sizes().data(), static_cast<uint32_t>(tensor.dim()), dtypeOf(tensor.scalar_type())};
+        return {address, tensor.nbytes(), tensor.sizes().data(), static_cast<uint32_t>(tensor.dim()),
+                dtypeOf(tensor.scalar_type())};
     }
 
     template <class View> skrules_list list(const std::string &title, const std::vector<at::Tensor> &tensors, const View &view) {
@@ -154,6 +179,7 @@ class Views {
     uint64_t descriptorBytes_;
     std::deque<std::vector<skrules_tensor>> lists_;
     std::vector<std::pair<void *, uint64_t>> items_;
+    std::vector<const at::Tensor *> written_;
     const at::Tensor *workspace_ = nullptr;
     void *descriptor_ = nullptr;
 };

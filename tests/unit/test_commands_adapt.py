@@ -172,6 +172,14 @@ def test_a_bound_source_with_a_known_call_is_packaged(place):
     assert manifest(place / "out")["per_file"][0]["entries"][0]["mask"] == 2
 
 
+def test_two_files_never_share_a_place(place, capsys):
+    bound = BOUND.replace("one", "kept").replace("GM_ADDR x, uint32_t n)", "GM_ADDR x, GM_ADDR y)")
+    write(place, a__csrc__one_dot_asc=bound, a__k_dot_asc=ONE)
+    assert adapt("a", "--output-dir", "out") == 2
+    assert "two files of the tree would be csrc/one.asc" in capsys.readouterr().err
+    assert not (place / "out").exists()
+
+
 def test_a_partly_bound_source_needs_a_human(place):
     write(place, a__half_dot_asc=BOUND + ONE.replace("void one", "void other").removeprefix(HEAD))
     assert adapt("a", "--output-dir", "out") == 5
