@@ -97,7 +97,8 @@ def splice(unit: SourceUnit, fragments: tuple[Fragment, ...], *, generated: str 
 
     def add(text: str) -> None:
         nonlocal lines
-        pieces.append(text)
+        if text:  # so that the last piece tells whether a line has ended
+            pieces.append(text)
         lines += len(_LINE_END.findall(text))
 
     def mark(line: int, name: str) -> None:

@@ -102,3 +102,11 @@ def test_several_names_of_one_template_share_a_twin() -> None:
     assert [entry.args_struct for entry in source.entries] == ["KArgs<half>", "KArgs<float>"]
     assert source.entries[1].bind_line == "SK_BIND(k<float>, 4, k_sk<float, 0>);"
     assert source.text().count(b"struct KArgs") == 1
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_file_that_begins_with_its_kernel(mark: bytes) -> None:
+    unit = read(mark + b"__global__ __vector__ void k() {}\nint more;\n", "k.asc")
+    text = adapt(unit, resolve(unit, None)).text(line_markers=True, generated="gen/k.asc")
+    assert text.startswith(mark + b'#line 1 "k.asc"\n#line 3 "gen/k.asc"\n' + INCLUDE.encode())
+    assert b'#line 1 "k.asc"\n__global__ __vector__ void k() {}\n' in text
