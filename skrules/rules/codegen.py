@@ -26,6 +26,7 @@ from skrules.rules.declaration import Target
 from skrules.source import read
 from skrules.source.includes import local_headers
 from skrules.source.model import SourceUnit
+from skrules.source.programs import defines_main
 
 MNEMONIC = "ADAPT"
 _NEWLINE = b"\n"
@@ -153,7 +154,7 @@ def generate(
         texts[path] = _appended(text, render_launchers(own), adapted_paths[path])
     return OperatorText(
         adapted=texts,
-        options={source.unit.path: _options(source, wrappers) for source in adapted},
+        options={source.unit.path: _options(source, wrappers, headers.get(source.unit.path, ())) for source in adapted},
         descriptor=render_descriptor(name, entries, {entry.name: entry.kernel.type for entry in entries}),
         findings=findings,
     )
@@ -184,13 +185,26 @@ def _appended(text: bytes, more: str, path: str, line: int = 0) -> bytes:
     return text + f'#line {line or text.count(_NEWLINE) + 2} "{path}"\n'.encode() + more.encode("latin-1")
 
 
-def _options(source: AdaptedSource, wrappers: Mapping[str, SourceUnit]) -> str:
+def _options(source: AdaptedSource, wrappers: Mapping[str, SourceUnit], headers: Sequence[SourceUnit]) -> str:
+    """Return what a source is compiled with: the contract's own words, and what the build itself must see to."""
     entries = [entry.entry for entry in source.entries]
     words = dict.fromkeys(word for entry in entries for word in (*entry.contract.defines, *entry.contract.options))
     # A wrapper includes its neighbours, and so does the kernel it is compiled with.
-    places = {Path(wrapper.path).parent.as_posix(): "" for wrapper in _wrappers_used(entries, wrappers)}
+    used = _wrappers_used(entries, wrappers)
+    places = {Path(wrapper.path).parent.as_posix(): "" for wrapper in used}
     places.pop(Path(source.unit.path).parent.as_posix(), None)
-    return "".join(f"{_quote(word)}\n" for word in [*words, *(word for place in places for word in ("-iquote", place))])
+    own = [*words, *(word for place in places for word in ("-iquote", place))]
+    if any(defines_main(unit) for unit in (source.unit, *headers, *used)):
+        # What the source is linked into has a `main` of its own, or is no program; several sources may have one each.
+        own.append(f"-Dmain={_own_main(source.unit.path)}")
+    return "".join(f"{_quote(word)}\n" for word in own)
+
+
+def _own_main(path: str) -> str:
+    """Return the name of the `main` of a source, another one for every path."""
+    return "skrules_main_" + "".join(
+        char if char.isascii() and char.isalnum() else "".join(f"_{byte:02x}" for byte in char.encode()) for char in path
+    )
 
 
 def _quote(word: str) -> str:

@@ -29,6 +29,12 @@ _LAUNCH_SYNTAX = ("toolchain/launch_*.py", "source/*.py")
 # The cache of precompiled headers and the compiler need these; nothing else of the user's environment matters.
 _PASSED_ON = ("HOME", "SKRULES_CACHE", "XDG_CACHE_HOME", "TMPDIR")
 
+# A source may hold host code besides its kernels, which needs what nobody links here. Each function in a section of its own,
+# the linker drops those that neither a launcher nor a registration (SK_BIND, a static object) reaches; those of a module
+# must be hidden for that, since all that it exports counts as used.
+_SECTIONS = ("-ffunction-sections", "-fdata-sections", "-fvisibility=hidden")
+_DROP_UNUSED = "-Wl,--gc-sections"
+
 
 class HostToolchain:
     """`why` says why it was chosen; `environ` is where compiler and cache are looked for."""
@@ -85,6 +91,7 @@ class HostToolchain:
             (
                 *_hostcc(),
                 *("-x", "asc", f"--npu-arch={request.arch.name}", "-c", "-fPIC", "-std=c++17"),
+                *_SECTIONS,
                 *prefixed("-D", request.defines),
                 *(word for folder in request.quote_dirs for word in ("-iquote", folder)),
                 *prefixed("-I", request.include_dirs),
@@ -118,6 +125,7 @@ class HostToolchain:
             (
                 *_hostcc(),
                 *(("-shared", "-fPIC") if request.kind == "module" else ()),
+                _DROP_UNUSED,
                 f"--npu-arch={request.arch.name}",
                 *prefixed("-D", request.defines),
                 *prefixed("-I", request.include_dirs),

@@ -50,7 +50,9 @@ def test_a_kernel(toolchain, arch):
     assert toolchain.compile_kernel(request) == (
         (
             *HOSTCC,
-            *("-x", "asc", "--npu-arch=dav-3510", "-c", "-fPIC", "-std=c++17", "-DA=1", "-iquote", "ops/k", "-Iinc", "-O2"),
+            *("-x", "asc", "--npu-arch=dav-3510", "-c", "-fPIC", "-std=c++17"),
+            *("-ffunction-sections", "-fdata-sections", "-fvisibility=hidden"),
+            *("-DA=1", "-iquote", "ops/k", "-Iinc", "-O2"),
             *("gen/k.asc", "-o", "obj/k.o", "-MD", "-MF", "obj/k.d", "-MT", "obj/k.o"),
         ),
     )
@@ -78,7 +80,18 @@ def test_a_module(toolchain, arch):
     assert toolchain.link(request) == (
         (
             *HOSTCC,
-            *("-shared", "-fPIC", "--npu-arch=dav-3510", "-DB", "-Iinc", "obj/k.o", "gen/d.cpp", "-o", "build/host/op/m.so"),
+            *(
+                "-shared",
+                "-fPIC",
+                "-Wl,--gc-sections",
+                "--npu-arch=dav-3510",
+                "-DB",
+                "-Iinc",
+                "obj/k.o",
+                "gen/d.cpp",
+                "-o",
+                "build/host/op/m.so",
+            ),
             *("-L/torch/lib", "-Lbuild/host/lib", "-ltorch", "-lskrules_host", "-Wl,-rpath,$ORIGIN/../lib"),
         ),
     )
