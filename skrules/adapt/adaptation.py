@@ -100,6 +100,16 @@ def _form_findings(unit: SourceUnit, form: Form) -> list[Finding]:
     if form.form not in (SkForm.PARTIAL, SkForm.UNKNOWN) or (not unit.kernels and blockers(unit.findings)):
         return []
     at = Location(file=unit.path)
+    if not unit.kernels and not form.markers:
+        return [
+            Finding(
+                rule="codegen.no-kernel",
+                severity=Severity.BLOCKER,
+                at=at,
+                message="the file has no kernel: it defines no __global__ function",
+                hint="leave it out of the operator's sources; what kernels need of it belongs in a header that they include",
+            )
+        ]
     if form.markers:
         at = Location(file=unit.path, line=form.markers[0].line, column=form.markers[0].column)
     return [

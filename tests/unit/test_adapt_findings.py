@@ -323,7 +323,24 @@ def test_partial_form() -> None:
 def test_file_without_a_kernel() -> None:
     unit = read(b"int f();\n", "ops/k/f.asc")
     source = adapt(unit, Resolution(entries=(), findings=()))
-    assert only(source, "codegen.unknown-sk-form").severity is Severity.BLOCKER
+    found = only(source, "codegen.no-kernel")
+    assert found.severity is Severity.BLOCKER
+    assert "no kernel" in found.message and "SK" not in found.message + found.hint
+
+
+@pytest.mark.parametrize(
+    "text", ["", "// __global__\n", "#if 0\n__global__ __vector__ void k() {}\n#endif\n", "int main() { return 0; }\n"]
+)
+def test_host_files_have_no_kernel(text: str) -> None:
+    source = adapt(read(text.encode(), "ops/k/f.cpp"), Resolution(entries=(), findings=()))
+    assert source.status == "needs-human"
+    assert [each.rule for each in source.findings] == ["codegen.no-kernel"]
+
+
+def test_twins_without_their_kernel() -> None:
+    unit = read(b"struct KArgs { GM_ADDR x; };\n__sk__ __vector__ void k_sk(const KArgs *args) {}\n", "ops/k/f.asc")
+    source = adapt(unit, Resolution(entries=(), findings=()))
+    assert only(source, "codegen.unknown-sk-form").at.line == 2
 
 
 def test_all_findings_come_at_once() -> None:
