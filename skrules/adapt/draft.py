@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -18,7 +19,7 @@ from skrules.adapt.structure import Structure, finding, structure, tokens_in
 from skrules.adapt.tasktypes import conditional_type
 from skrules.contract.entry import Entry
 from skrules.findings import Finding, Severity, blockers
-from skrules.source.model import CoreType, Kernel, SourceUnit, Span
+from skrules.source.model import CoreType, Kernel, SourceUnit, Span, Token
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -44,6 +45,12 @@ class AdaptedEntry:
 def identity(kernel: Kernel) -> tuple[str, str]:
     """Definitions of one identity are twins in exclusive `#if` branches."""
     return kernel.qualified_name, "".join(kernel.specialisation.split())
+
+
+def _declares(tokens: Sequence[Token], index: int) -> bool:
+    """Whether the name at `index` is being declared there: built-in types such as `half` are only used."""
+    after = tokens[index + 1].text if index + 1 < len(tokens) else ""
+    return tokens[index - 1].text in ("struct", "class", "enum", "union", "using") or after in ("=", ";", "{", "[")
 
 
 class Draft:
@@ -193,9 +200,11 @@ class Draft:
         arguments = entry.template_arguments
         words = {word for argument in arguments for word in _WORD.findall(argument)}
         end = self.kernel.span.end
-        seen = {token.text for token in self.facts.scopes.code.tokens if token.start < end}
-        for index, token in enumerate(self.facts.scopes.code.tokens):
-            if token.start >= end and token.text in words - seen and self.facts.scopes.is_outside(index):
+        tokens = self.facts.scopes.code.tokens
+        seen = {token.text for token in tokens if token.start < end}
+        for index, token in enumerate(tokens):
+            later = token.start >= end and token.text in words - seen and self.facts.scopes.is_outside(index)
+            if later and _declares(tokens, index):
                 self.report(
                     "codegen.bind-target-declared-later",
                     f"'{token.text}' of the bind_target {entry.bind_target} is declared after the kernel",

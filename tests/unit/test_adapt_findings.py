@@ -309,6 +309,17 @@ def test_bind_target_of_a_later_type() -> None:
     blocked(source, "codegen.bind-target-declared-later", "ops/k/k.asc:4:8")
 
 
+@pytest.mark.parametrize("later", ["__global__ __vector__ void l(GM_ADDR y, half n) {}", "void f(half n);", "half g(int n);"])
+def test_bind_target_of_a_built_in_type_that_is_used_later(later: str) -> None:
+    source = run(
+        f"template <typename T>\n__global__ __vector__ void k(GM_ADDR x) {{}}\n{later}\n",
+        "entries:\n  k: {bind_target: k<half>, outputs: [x]}\n  l: {outputs: [y]}\n"
+        if "__global__" in later
+        else "entries:\n  k: {bind_target: k<half>, outputs: [x]}\n",
+    )
+    assert source.status == "completed", source.findings
+
+
 def test_partial_form() -> None:
     source = run(
         "__global__ __vector__ void k(GM_ADDR x) {}\n__global__ __vector__ void other(GM_ADDR x) {}\n"
