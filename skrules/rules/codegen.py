@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from skrules.binding.launcher import render_launchers
 from skrules.binding.presence import presence_marks
 from skrules.binding.wrapper import check_shared, check_wrapped
 from skrules.contract.check import resolve_units
-from skrules.contract.entry import Entry
+from skrules.contract.entry import Entry, Resolution
 from skrules.contract.load import load
 from skrules.contract.model import Contract
 from skrules.engine.action import Action
@@ -26,10 +27,12 @@ from skrules.rules.declaration import Target
 from skrules.source import read
 from skrules.source.includes import local_headers
 from skrules.source.model import SourceUnit
+from skrules.source.operator_build import operator_build_findings
 from skrules.source.programs import defines_main
 
 MNEMONIC = "ADAPT"
 _NEWLINE = b"\n"
+_DEFINED = re.compile(r"(?<!\S)-D\s*(\w+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +96,8 @@ def _runner(
         headers = {source.source: _headers(root, source.source) for source in sources}
         wrappers = _wrappers(root, target.label.package, contract)
         adapted_paths = {source.source: source.adapted for source in sources}
-        text = generate(target.label.name, units, contract, adapted_paths, headers, wrappers)
+        words = [*(f"-D{word}" for word in target.strings("defines")), *target.strings("options")]
+        text = generate(target.label.name, units, contract, adapted_paths, headers, wrappers, words)
         for source in sources:
             write_if_changed(root / source.adapted, text.adapted[source.source])
             write_if_changed(root / source.options, text.options[source.source].encode())
@@ -126,11 +130,13 @@ def generate(
     adapted_paths: Mapping[str, str],
     headers: Mapping[str, Sequence[SourceUnit]],
     wrappers: Mapping[str, SourceUnit] = MappingProxyType({}),
+    options: Sequence[str] = (),
 ) -> OperatorText:
     """Adapt and bind all sources of an operator.
 
     `adapted_paths` names the generated file of each source, for `#line`; `headers` has the workspace headers of each;
-    `wrappers` has the sources of runtime wrappers by the contract's name of them.
+    `wrappers` has the sources of runtime wrappers by the contract's name of them; `options` are the compiler options that
+    the operator is declared with.
 
     Raises NeedsHuman with every finding of every source when one of them stops the operator.
     """
@@ -138,7 +144,13 @@ def generate(
     adapted = [adapt(unit, found, headers.get(unit.path, ())) for unit, found in zip(units, resolutions, strict=True)]
     resolved = [(unit.path, found.entries) for unit, found in zip(units, resolutions, strict=True)]
     findings = tuple(
-        dict.fromkeys([*(finding for source in adapted for finding in source.findings), *_wrapper_findings(resolved, wrappers)])
+        dict.fromkeys(
+            [
+                *(finding for source in adapted for finding in source.findings),
+                *_wrapper_findings(resolved, wrappers),
+                *_build_findings(units, resolutions, headers, options),
+            ]
+        )
     )
     if blockers(findings):
         raise needs_human(name, findings)
@@ -158,6 +170,22 @@ def generate(
         descriptor=render_descriptor(name, entries, {entry.name: entry.kernel.type for entry in entries}),
         findings=findings,
     )
+
+
+def _build_findings(
+    units: Sequence[SourceUnit],
+    resolutions: Sequence[Resolution],
+    headers: Mapping[str, Sequence[SourceUnit]],
+    options: Sequence[str],
+) -> list[Finding]:
+    """Say of each source what it lacks to be compiled here, in one finding instead of an error for every use."""
+    findings: list[Finding] = []
+    for unit, found in zip(units, resolutions, strict=True):
+        words = [*options, *(word for entry in found.entries for word in (*entry.contract.defines, *entry.contract.options))]
+        if "-include" not in words:  # which could bring in whatever is missing
+            text = " ".join(words)
+            findings += operator_build_findings(unit, headers.get(unit.path, ()), _DEFINED.findall(text))
+    return findings
 
 
 def _wrapper_findings(resolved: Sequence[tuple[str, Sequence[Entry]]], wrappers: Mapping[str, SourceUnit]) -> list[Finding]:

@@ -129,3 +129,20 @@ def test_a_main_in_a_header_counts() -> None:
     header = read(b"int main() { return 0; }", "a/tool.h")
     unit = read(b'#include "tool.h"\n__global__ __vector__ void k() {}', "a/k.asc")
     assert "-Dmain=" in generate("k", [unit], None, {"a/k.asc": "k.asc"}, {"a/k.asc": [header]}).options["a/k.asc"]
+
+
+TYPED = '#include "kernel_operator.h"\n__global__ __vector__ void k(GM_ADDR x) { DTYPE_X a; GET_TILING_DATA(t, x); }\n'
+REGISTERED = "REGISTER_TILING_DEFAULT(int);\n"
+
+
+def test_a_kernel_of_the_operator_build_is_one_finding() -> None:
+    contract = load(b"entries: {k: {outputs: [x], compile: {defines: [DTYPE_X=half]}}}", "c.yaml")
+    unit = read((REGISTERED + TYPED).encode(), "k.asc")
+    with pytest.raises(NeedsHuman, match="1 finding to settle") as caught:
+        generate("k", [read(TYPED.encode(), "k.asc")], None, {"k.asc": "k.asc"}, {})
+    assert str(caught.value).count("source.not-direct-launch") == 1
+    for words in (["-DDTYPE_X=half"], ["-O2", "-D", "DTYPE_X"], ["-include", "types.h"]):
+        assert generate("k", [unit], None, {"k.asc": "k.asc"}, {}, {}, words).adapted
+    assert generate("k", [unit], contract, {"k.asc": "k.asc"}, {}).adapted
+    with pytest.raises(NeedsHuman, match="generates DTYPE_X"):
+        generate("k", [unit], None, {"k.asc": "k.asc"}, {}, {}, ["-UDTYPE_X", "x-DDTYPE_X"])
