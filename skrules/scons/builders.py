@@ -84,8 +84,11 @@ class Runner:
         try:
             if action.run is not None:
                 action.run(self.root)
+            if action.command and action.depfile:
+                (self.root / action.depfile).unlink(missing_ok=True)  # an old one must not speak for this run
             for command in action.command:
                 self._call(action, command)
+            self._refuse_missing(action)
         except SkrulesError as error:
             self._print(str(error) + "\n", sys.stderr)
             raise self._failure(action, target, error.exit_code) from None
@@ -121,6 +124,12 @@ class Runner:
             raise _CommandFailed(
                 f"{action.label} {action.arch}: {action.mnemonic} {action.what} failed ({how})", status=done.returncode
             )
+
+    def _refuse_missing(self, action: Action) -> None:
+        """Raise BuildError for a result that is not there: what ended well is not always a compiler."""
+        for name in (*action.outputs, *([action.depfile] if action.depfile else [])):
+            if not (self.root / name).is_file():
+                raise BuildError(f"{action.label} {action.arch}: {action.mnemonic} ended well but did not write {name}")
 
     def _failure(self, action: Action, target: Any, status: int) -> Exception:
         with self._lock:

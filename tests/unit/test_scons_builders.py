@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 import SCons.Errors
 
@@ -44,3 +46,14 @@ def test_the_gravest_status_stays(tmp_path, capsys):
     assert run(runner, NeedsHuman("undecided")).exitstatus == 4
     assert [action.label for action in runner.failed] == ["//ops/a", "//ops/a"]
     assert "undecided" in capsys.readouterr().err
+
+
+def test_a_command_that_writes_nothing_has_not_succeeded(tmp_path, capsys):
+    (tmp_path / "out.d").write_text("out: stale.h\n")
+    action = Action(
+        mnemonic="STEP", label="//ops/a", inputs=(), outputs=("out",), command=((sys.executable, "-c", ""),), depfile="out.d"
+    )
+    with pytest.raises(SCons.Errors.BuildError):
+        Runner(tmp_path, verbose=False)._run(["out"], [], {"SKRULES_ACTION": action})
+    assert "STEP ended well but did not write out" in capsys.readouterr().err
+    assert not (tmp_path / "out.d").exists()
