@@ -12,6 +12,7 @@ from skrules.adapt.draft import AdaptedEntry, Draft, identity
 from skrules.adapt.names import legacy_edits
 from skrules.adapt.splice import Fragment, include_fragment, splice
 from skrules.adapt.structure import finding
+from skrules.adapt.twins import twin_fragments
 from skrules.contract.entry import Entry, Resolution
 from skrules.errors import Location
 from skrules.findings import Finding, Severity, blockers
@@ -85,12 +86,15 @@ def _bind_kernels(
     adapted: list[AdaptedEntry] = []
     fragments: list[Fragment] = []
     findings: list[Finding] = []
+    helpers: set[str] = set()
     for name, entries in groups.items():
         draft = Draft(facts, entries, taken, template)
-        twins = [kernel for kernel in unit.kernels if identity(kernel) == name]
-        fragments += [block for kernel in twins if (block := draft.block(kernel)) is not None]
+        definitions = [kernel for kernel in unit.kernels if identity(kernel) == name]
+        fragments += [block for kernel in definitions if (block := draft.block(kernel)) is not None]
         findings += dict.fromkeys(draft.findings)
         adapted += draft.adapted[: len(entries)]
+        helpers |= draft.twins
+    fragments += twin_fragments(facts.helpers, helpers)
     bound = tuple(kernel for kernel in unit.kernels if identity(kernel) in groups)
     include = include_fragment(unit, facts.scopes, bound) if bound else None
     return tuple(adapted), tuple([*fragments, include] if include else fragments), findings

@@ -35,16 +35,9 @@ class BlockNumUse:
     indices: tuple[tuple[int, int], ...]
     findings: tuple[Finding, ...]
 
-    def edits(self, code: Structure, sys_args: str) -> tuple[Edit, ...]:
-        """Return the rewritten calls. The cast keeps the type of the API: arithmetic and deduced types stay the same."""
-        return tuple(
-            Edit(
-                start=code.tokens[first].start,
-                end=code.tokens[last].end,
-                text=f"static_cast<int64_t>({sys_args}->skNumBlocks)",
-            )
-            for first, last in self.calls
-        )
+    def edits(self, code: Structure, number: str) -> tuple[Edit, ...]:
+        """Return the calls, with the expression `number` in their place."""
+        return tuple(Edit(start=code.tokens[first].start, end=code.tokens[last].end, text=number) for first, last in self.calls)
 
     def index_edits(self, code: Structure) -> tuple[Edit, ...]:
         """Return the raw block indices as calls of the API, which SK code may use."""
@@ -97,12 +90,12 @@ def block_num_use(
     for index in range(len(code.tokens)):
         word = code.text(index)
         if word in (API, C_API) and code.text(index - 1) not in (".", "->"):
-            first, known = _qualification(code, index, api)
+            first, known = qualification(code, index, api)
             if not known or (first == index and own_function and word == API):
                 report(index, f"'{word}' is not known to be AscendC::{API}, which must come from sysArgs in a super kernel")
             elif code.text(index + 1) != "(" or code.text(index + 2) != ")":
                 report(index, f"{word} is used other than as a plain call")
-            elif (holder := _closed_scope(code, index)) is not None:
+            elif (holder := closed_scope(code, index)) is not None:
                 report(index, f"{word} is called in a {holder} of the body, which cannot reach sysArgs")
             else:
                 calls.append((first, index + 2))
@@ -110,7 +103,7 @@ def block_num_use(
             if any(is_declared(code, at, word) for at in range(index + 1)):
                 continue
             # On cores of one kind, one to a block, the raw names mean what the API's do.
-            if kernel.type.core in (CoreType.VECTOR, CoreType.CUBE) and _closed_scope(code, index) is None:
+            if kernel.type.core in (CoreType.VECTOR, CoreType.CUBE) and closed_scope(code, index) is None:
                 (indices if word == "block_idx" else calls).append((index, index + 2 if word in _RAW_CALLS else index))
                 continue
             findings.append(raw_finding(unit, code.tokens[index].start, kernel.name, word, accepted=accepted))
@@ -134,10 +127,10 @@ def is_api(code: Structure, index: int, api: Collection[str]) -> bool:
     word = code.text(index)
     if word not in (API, C_API) or code.text(index - 1) in (".", "->") or is_declared(code, index, word):
         return False
-    return _qualification(code, index, api)[1] or code.text(index - 2) == _SIMT
+    return qualification(code, index, api)[1] or code.text(index - 2) == _SIMT
 
 
-def _qualification(code: Structure, index: int, api: Collection[str]) -> tuple[int, bool]:
+def qualification(code: Structure, index: int, api: Collection[str]) -> tuple[int, bool]:
     """Return where the qualified name begins and whether its qualifier is namespace AscendC (or nothing)."""
     first, qualifiers = index, []
     while code.text(first - 1) == "::":
@@ -165,9 +158,9 @@ def is_declared(code: Structure, at: int, word: str) -> bool:
     return code.is_name(at - 1) and before not in _BEFORE_VALUES
 
 
-def _closed_scope(code: Structure, index: int) -> str | None:
-    """Return what encloses token `index` and does not see the function's parameters, or None."""
-    for opening in range(index - 1, 0, -1):
+def closed_scope(code: Structure, index: int, outermost: int = 0) -> str | None:
+    """Return what encloses token `index` and does not see the parameters of the function whose body begins at `outermost`."""
+    for opening in range(index - 1, outermost, -1):
         if code.text(opening) != "{" or code.partner[opening] < index:
             continue
         at = opening - 1
@@ -178,7 +171,8 @@ def _closed_scope(code: Structure, index: int) -> str | None:
         captures = at
         if code.text(captures) == ")":
             captures = code.partner[captures] - 1
-        if code.text(captures) == "]" and not code.is_name(code.partner[captures] - 1):
+        before = code.partner[captures] - 1
+        if code.text(captures) == "]" and (not code.is_name(before) or code.text(before) in _BEFORE_VALUES):
             first = code.partner[captures] + 1
             if code.text(first) not in ("&", "=") or code.is_name(first + 1):
                 return "lambda without a capture default"

@@ -14,6 +14,7 @@ from skrules.adapt.pipes import plan_pipes
 from skrules.adapt.scopes import FileScopes, read_scopes
 from skrules.adapt.structure import Structure, finding, structure, tokens_in
 from skrules.adapt.tasktypes import TASK_MACROS
+from skrules.adapt.twins import Helpers, TwinUse, read_helpers, use_twins
 from skrules.contract.model import SuperKernelDecision
 from skrules.findings import Finding, Severity
 from skrules.source.model import CoreType, Kernel, SourceUnit
@@ -34,29 +35,34 @@ class FileFacts:
     chunks: tuple[Chunk, ...]
     words: frozenset[str]
     macro_words: frozenset[str]
+    helpers: Helpers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkBody:
-    """`inner` is what stands between the braces, `words` the identifiers of the original body."""
+    """`inner` is what stands between the braces, `words` the identifiers of the original body, `twins` the helpers whose SK
+    twins it uses."""
 
     inner: str
     uses_sys_args: bool
     words: frozenset[str]
     findings: tuple[Finding, ...]
+    twins: frozenset[str] = frozenset()
 
 
 def read_facts(unit: SourceUnit, headers: Sequence[SourceUnit]) -> FileFacts:
     """Read once what all kernels of a file share."""
     scopes = read_scopes(unit)
     words, macro_words = words_of(unit)
+    api = api_names(scopes.code)
     return FileFacts(
         unit=unit,
         scopes=scopes,
-        api=api_names(scopes.code),
+        api=api,
         chunks=read_chunks([unit, *headers]),
         words=words | macro_words,
         macro_words=macro_words,
+        helpers=read_helpers(scopes, unit, api, words | macro_words),
     )
 
 
@@ -84,11 +90,13 @@ def rewrite_body(
     )
     rewrites = bool(use.calls) and decision.with_sys_args != "never"
     edits = [*_task_macro_edits(unit.text, code), *legacy_edits(code.tokens), *use.index_edits(code)]
-    findings = [*use.findings, *_in_helpers(kernel, helpers, decision), *_statics(unit, kernel, code)]
+    twins = use_twins(facts.helpers, kernel, code, helpers, _number(sys_args), set(_WORD.findall(named)), decision)
+    findings = [*use.findings, *_in_helpers(kernel, helpers, decision, twins), *_statics(unit, kernel, code)]
+    edits += twins.edits
     if rewrites:
-        edits += use.edits(code, sys_args)
+        edits += use.edits(code, _number(sys_args))
         findings += _mix_warning(unit, kernel, code, use.calls[0][0])
-    elif use.calls:
+    elif use.calls:  # the contract says never
         findings.append(
             finding(
                 unit,
@@ -104,9 +112,10 @@ def rewrite_body(
     findings += _pipe_findings(unit, kernel, code, helpers, pipes.left)
     return SkBody(
         inner=_inner(unit, kernel, edits).replace(unit.newline, facts.unit.newline),
-        uses_sys_args=decision.with_sys_args == "always" or rewrites,
+        uses_sys_args=decision.with_sys_args == "always" or rewrites or bool(twins.names),
         words=words,
         findings=tuple(findings),
+        twins=twins.names,
     )
 
 
@@ -126,15 +135,22 @@ def task_types(code: Structure) -> frozenset[str]:
     return frozenset(found)
 
 
-def _in_helpers(kernel: Kernel, helpers: Iterable[Chunk], decision: SuperKernelDecision) -> Iterator[Finding]:
+def _number(sys_args: str) -> str:
+    """Return the block number as an expression. The cast keeps the API's type: arithmetic and deduced types stay the same."""
+    return f"static_cast<int64_t>({sys_args}->skNumBlocks)"
+
+
+def _in_helpers(kernel: Kernel, helpers: Iterable[Chunk], decision: SuperKernelDecision, twins: TwinUse) -> Iterator[Finding]:
     """Report the block number where the kernel reaches it through other code, which has no system arguments."""
     for chunk, use in [(each, use) for each in helpers for use in each.uses]:
-        if use.what == BLOCK_NUM and decision.helper_block_num != "accept":
+        if use.what == BLOCK_NUM and decision.helper_block_num != "accept" and not twins.names:
+            reason = f"; it gets no SK twin: {twins.problem}" if twins.problem else ""
             yield finding(
                 use.unit,
                 use.offset,
                 "codegen.block-num-in-helper",
-                f"{kernel.name} reaches {use.word} through '{chunk.title}', where a super kernel's own block number is told",
+                f"{kernel.name} reaches {use.word} through '{chunk.title}', where a super kernel's own block number is told"
+                + reason,
                 hint=ACCEPT_HINT,
             )
         elif use.what == RAW:

@@ -63,6 +63,7 @@ class Draft:
         self.kernel: Kernel = entries[0].kernel
         self.findings: list[Finding] = []
         self.adapted: list[AdaptedEntry] = []
+        self.twins: set[str] = set()
         self.taken = taken
         self.template = template
         self.struct_name = self.free(f"{camel(self.kernel.name)}Args") if self.kernel.parameters else ""
@@ -85,6 +86,7 @@ class Draft:
         arguments = [argument for entry in self.entries for argument in entry.template_arguments]
         body = rewrite_body(self.facts, kernel, self.entries[0].contract.sk, sys_args=sys_args, arguments=arguments)
         self.findings += body.findings
+        self.twins |= body.twins
         args = args_struct(kernel, self.struct_name, self.unused(body))
         binds = self.binds()
         if blockers(self.findings) or type_name is None:

@@ -23,6 +23,7 @@ BLOCK_NUM = "block number"
 RAW = "raw block variable"
 PIPE = "TPipe"
 DESTROY = "Destroy"
+FUNCTION, MACRO, STATEMENT = "function", "macro", "statement"
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -38,11 +39,16 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """Code that is reached when all its `names` are: a function, a member function with its class, a class, a macro, an alias."""
+    """Code that is reached when all its `names` are: a function, a member function with its class, a class, a macro, an alias.
+
+    `kind` is FUNCTION (classes too), MACRO or STATEMENT.
+    """
 
     names: tuple[str, ...]
     words: frozenset[str]
     uses: tuple[Use, ...]
+    unit: SourceUnit
+    kind: str
 
     @property
     def title(self) -> str:
@@ -139,10 +145,11 @@ class _Reader:
     api: frozenset[str]
     declared: frozenset[str]
 
-    def chunk(self, names: tuple[str, ...], indices: Sequence[int]) -> Chunk:
+    def chunk(self, names: tuple[str, ...], indices: Sequence[int], kind: str = FUNCTION) -> Chunk:
         code = self.code
         uses = tuple(self.use(what, index) for index in indices if (what := self.meaning(index)))
-        return Chunk(names=names, words=frozenset(code.text(index) for index in indices if code.is_name(index)), uses=uses)
+        words = frozenset(code.text(index) for index in indices if code.is_name(index))
+        return Chunk(names=names, words=words, uses=uses, unit=self.unit, kind=kind)
 
     def use(self, what: str, index: int, word: str = "") -> Use:
         return Use(what=what, word=word or self.code.text(index), unit=self.unit, offset=self.code.tokens[index].start)
@@ -165,7 +172,7 @@ class _Reader:
             {API: BLOCK_NUM, C_API: BLOCK_NUM, "TPipe": PIPE} | dict.fromkeys(RAW_WORDS, RAW) | dict.fromkeys(DESTROYERS, DESTROY)
         )
         uses = tuple(self.use(kinds[word], index, word) for word in dict.fromkeys(words) if word in kinds)
-        return Chunk(names=(name,), words=frozenset(words), uses=uses)
+        return Chunk(names=(name,), words=frozenset(words), uses=uses, unit=self.unit, kind=MACRO)
 
     def statements(self, outside: Sequence[int]) -> Iterator[Chunk]:
         """Aliases and variables at namespace scope bring in what they are made of."""
@@ -177,7 +184,7 @@ class _Reader:
                 continue
             name = _declared_name(code, statement)
             if name:
-                yield self.chunk((name,), statement)
+                yield self.chunk((name,), statement, STATEMENT)
             statement = []
 
 

@@ -30,8 +30,13 @@ class Fragment:
 
 def after_kernel(unit: SourceUnit, kernel: Kernel) -> int:
     """Return where the block of a kernel goes: after its line if only a comment follows the brace there, else after the brace."""
-    rest = _REST_OF_LINE.match(unit.text, kernel.span.end)
-    return rest.end() if rest else kernel.span.end
+    return after_line(unit.text, kernel.span.end)
+
+
+def after_line(text: str, offset: int) -> int:
+    """Return the beginning of the next line if only a comment stands between, else `offset`."""
+    rest = _REST_OF_LINE.match(text, offset)
+    return rest.end() if rest else offset
 
 
 def around(file: FileScopes, kernel: Kernel) -> tuple[tuple[str, ...], tuple[str, ...], str]:

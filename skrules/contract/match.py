@@ -212,6 +212,8 @@ def bind_arguments(parameters: Sequence[TemplateParameter], arguments: Sequence[
     """Give template parameters their arguments, in order, defaults filled in; or say in words why that cannot be."""
     if any(parameter.is_pack for parameter in parameters):
         return "a parameter pack cannot be bound"
+    if any(parameter.is_list for parameter in parameters):
+        return _bind_around_lists(parameters, arguments)
     if len(arguments) > len(parameters):
         return f"{len(arguments)} template arguments for {len(parameters)} parameters"
     bound: dict[str, str] = {}
@@ -226,3 +228,25 @@ def bind_arguments(parameters: Sequence[TemplateParameter], arguments: Sequence[
         else:
             return f"template parameter {name} has no argument"
     return bound
+
+
+def _bind_around_lists(parameters: Sequence[TemplateParameter], arguments: Sequence[str]) -> Mapping[str, str] | str:
+    """Bind where macros stand for parameters nobody can count: those before and after take theirs, the macros the rest."""
+    lists = [index for index, parameter in enumerate(parameters) if parameter.is_list]
+    first, last = lists[0], lists[-1]
+    after = len(parameters) - last - 1
+    middle = arguments[first : len(arguments) - after]
+    if last - first + 1 != len(lists):
+        return f"a parameter stands between the macros {parameters[first].declaration} and {parameters[last].declaration}"
+    if (
+        len(middle) < len(lists)
+        or not all(arguments)
+        or any(name in (each.name, each.declaration) for name, each in zip(arguments, parameters, strict=False))
+    ):
+        return f"every template parameter needs an argument, those of the macro {parameters[first].declaration} too"
+    # Which macro takes which argument does not matter: they stand side by side, and so do the arguments.
+    shares = [*middle[: len(lists) - 1], ", ".join(middle[len(lists) - 1 :])]
+    values = [*arguments[:first], *shares, *arguments[len(arguments) - after :]]
+    return {
+        parameter.name or f"#{index + 1}": value for index, (parameter, value) in enumerate(zip(parameters, values, strict=True))
+    }

@@ -24,7 +24,7 @@ from skrules.source.model import (
     TemplateParameter,
     Token,
 )
-from skrules.source.parameters import UnreadableParameter, read_parameters
+from skrules.source.parameters import UnreadableParameter, is_plain_type, read_parameters
 from skrules.source.scopes import Scope, innermost, namespaces, scope_at
 from skrules.source.templates import is_list_macro, read_template_parameters
 from skrules.source.tokens import directive_name, tokenize
@@ -322,7 +322,7 @@ class _Reader:
                 qualifiers=tuple(found.qualifiers),
                 type=self.type_of(code, conditions, found, closing),
                 parameters=parameters,
-                template_parameters=self.template_parameters(code, found),
+                template_parameters=self.template_parameters(code, found, parameters),
                 specialisation=join(code, *found.specialisation),
                 extern_c="prefix" if found.extern_c else "",
                 conditions=conditions.open_at(found.start),
@@ -403,16 +403,20 @@ class _Reader:
             )
         )
 
-    def template_parameters(self, code: Code, found: Declaration) -> tuple[TemplateParameter, ...] | None:
+    def template_parameters(
+        self, code: Code, found: Declaration, listed: tuple[Parameter, ...]
+    ) -> tuple[TemplateParameter, ...] | None:
         if not found.template_heads:
             return None
         opening, closing = found.template_heads[0]
         parameters = read_template_parameters(code, opening, closing, self.macros)
-        for parameter in filter(is_list_macro, parameters):
+        lists = [parameter for parameter in parameters if is_list_macro(parameter)]
+        # A parameter whose type may come from the macro cannot be told from one of a type that another file defines.
+        if lists and not all(is_plain_type(each.type) for each in listed):
             self.report(
                 "source.template-list-macro",
                 code.tokens[opening].start,
-                f"'{parameter.declaration}' in the template head is a macro from another file: its parameters are not known",
+                f"'{lists[0].declaration}' in the template head is a macro from another file: its parameters are not known",
                 "write the template parameters out, or define the macro in this file",
             )
-        return parameters
+        return tuple(replace(each, is_list=True) if each in lists else each for each in parameters)

@@ -87,13 +87,17 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateParameter:
-    """`declaration` is the text without the default, e.g. "typename T" or "uint32_t N"; `name` may be ""."""
+    """`declaration` is the text without the default, e.g. "typename T" or "uint32_t N"; `name` may be "".
+
+    `is_list` marks the macro of another file that stands for one or more parameters: `template <TPL_PARAMS>`.
+    """
 
     declaration: str
     name: str
     default: str | None = None
     is_pack: bool = False
     is_type: bool = False
+    is_list: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

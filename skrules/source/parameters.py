@@ -23,6 +23,7 @@ _TYPE_WORDS = frozenset(
     | {"void", "wchar_t", "half", "bfloat16_t", "GM_ADDR", "__bf16", "__fp16"}
 )
 _TYPE_CALLS = frozenset({"decltype", "__attribute__", "alignas", "__typeof__", "typeof"})
+_SIZED = re.compile(r"u?int(?:8|16|32|64)_t|s?size_t")
 _MACRO_NAME = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 
 
@@ -69,6 +70,11 @@ def read_parameters(
     if len(parts) == 1 and parts[0].end - parts[0].start == 1 and parts[0].code.texts[parts[0].start] == "void":
         return ()
     return tuple(_read_parameter(part) for part in parts)
+
+
+def is_plain_type(text: str) -> bool:
+    """Tell whether a type is made of words of the language alone, so that it means the same everywhere."""
+    return all(word in _TYPE_WORDS | _SPECIFIERS or _SIZED.fullmatch(word) for word in re.findall(r"\w+", text))
 
 
 def split(code: Code, start: int, end: int) -> list[tuple[int, int]]:

@@ -17,6 +17,7 @@ from skrules.source.model import SourceUnit
 
 HEAD = '#include "kernel_operator.h"\n'
 ONE = "entries:\n  k: {outputs: [x]}\n"
+NEVER = "entries:\n  k: {outputs: [x], sk: {with_sys_args: never}}\n"  # so that no helper gets a twin
 
 
 def run(source: str, contract: str = ONE, headers: tuple[SourceUnit, ...] = ()) -> AdaptedSource:
@@ -59,7 +60,8 @@ def test_findings_of_reader_and_contract_are_passed_on() -> None:
 def test_block_num_in_helper_function() -> None:
     source = run(
         "__aicore__ inline int64_t Share(int64_t n)\n{\n    return n / AscendC::GetBlockNum();\n}\n"
-        "__global__ __vector__ void k(GM_ADDR x, int64_t n) { n = Share(n); }\n"
+        "__global__ __vector__ void k(GM_ADDR x, int64_t n) { n = Share(n); }\n",
+        NEVER,
     )
     found = blocked(source, "codegen.block-num-in-helper", "ops/k/k.asc:4:25")
     assert "Share" in found.message
@@ -84,7 +86,7 @@ def test_block_num_in_a_member_function_counts_only_with_its_class() -> None:
     assert run(classes + "__global__ __vector__ void k(GM_ADDR x) { Clean op; op.Init(); }\n").status == "completed"
     assert run(classes + "__global__ __vector__ void k(GM_ADDR x) { Uses op; }\n").status == "completed"
     found = blocked(
-        run(classes + "__global__ __vector__ void k(GM_ADDR x) { Uses op; op.Init(); }\n"),
+        run(classes + "__global__ __vector__ void k(GM_ADDR x) { Uses op; op.Init(); }\n", NEVER),
         "codegen.block-num-in-helper",
         "ops/k/k.asc:2:51",
     )
@@ -107,7 +109,8 @@ def test_block_num_in_members_outside_of_their_class() -> None:
     source = run(
         "template <typename T> class Op { public: __aicore__ void Run(); };\n"
         "template <typename T> __aicore__ void Op<T>::Run() { (void)AscendC::GetBlockNum(); }\n"
-        "__global__ __vector__ void k(GM_ADDR x) { Op<half> op; op.Run(); }\n"
+        "__global__ __vector__ void k(GM_ADDR x) { Op<half> op; op.Run(); }\n",
+        NEVER,
     )
     blocked(source, "codegen.block-num-in-helper", "ops/k/k.asc:3:69")
 
@@ -169,7 +172,9 @@ def test_block_num_of_the_c_api_and_of_simt_functions() -> None:
     source = run("__global__ __vector__ void k(GM_ADDR x, int64_t n) { n = asc_get_block_num(); }\n")
     assert b"n = static_cast<int64_t>(sysArgs->skNumBlocks);" in source.text()
     for spelling in ("asc_get_block_num()", "AscendC::Simt::GetBlockNum()", "Simt::GetBlockNum()"):
-        source = run(f"inline int f() {{ return {spelling}; }}\n__global__ __vector__ void k(GM_ADDR x, int n) {{ n = f(); }}\n")
+        source = run(
+            f"inline int f() {{ return {spelling}; }}\n__global__ __vector__ void k(GM_ADDR x, int n) {{ n = f(); }}\n", NEVER
+        )
         assert only(source, "codegen.block-num-in-helper").severity is Severity.BLOCKER
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from skrules.adapt import AdaptedSource, adapt
 from skrules.contract.check import resolve
 from skrules.contract.load import load
@@ -67,3 +69,18 @@ def test_findings_stand_at_the_use() -> None:
     unit = read(f"{HEAD}#define D(T) __global__ __aicore__ void k_##T(GM_ADDR x) {{ f(block_idx); }}\n\nD(a)\n".encode(), "k.asc")
     (found,) = blockers(adapt(unit, resolve(unit, None)).findings)
     assert (found.rule, str(found.at)) == ("codegen.raw-block-variable", "k.asc:4:1")
+
+
+def test_template_list_macro_takes_the_arguments_that_are_left() -> None:
+    kernel = "template <int N, TPL_ARGS, bool B>\n__global__ __vector__ void k(GM_ADDR x) { run<N, B>(x); }\n"
+    text = adapted(f"{HEAD}{kernel}", "entries:\n  k: {bind_target: 'k<1, 2, int, false>', outputs: [x]}\n").text().decode()
+    assert "template <int N, TPL_ARGS, bool B, uint32_t splitidx>\n" in text
+    assert "SK_BIND(k<1,2,int,false>, 4, k_sk<1, 2, int, false, 0>" in text.replace("k<1, 2, int, false>,", "k<1,2,int,false>,")
+
+
+@pytest.mark.parametrize("target", ["k<1, false>", "k<1, TPL_ARGS, false>", "k"])
+def test_template_list_macro_without_arguments(target: str) -> None:
+    kernel = "template <int N, TPL_ARGS, bool B>\n__global__ __vector__ void k(GM_ADDR x) {}\n"
+    unit = read(f"{HEAD}{kernel}".encode(), "k.asc")
+    contract = load(f"entries:\n  k: {{bind_target: '{target}', outputs: [x]}}\n".encode(), "c.yaml")
+    assert blockers(adapt(unit, resolve(unit, contract)).findings)
