@@ -32,7 +32,10 @@ class NumberDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BitDifference:
-    """The SK run against the plain run. `unwritten` elements hold the sentinel in both and count as neither."""
+    """The SK run against the plain run. `unwritten` elements hold the sentinel in both and count as neither.
+
+    `padding` elements are masked in the reference: nobody need write them, and none of them is among the unwritten.
+    """
 
     elements: int
     mismatches: int
@@ -43,6 +46,7 @@ class BitDifference:
     plain: str = ""
     sk: str = ""
     unwritten_index: tuple[int, ...] | None = None
+    padding: int = 0
 
 
 def default_tolerance(dtype: str) -> Tolerance:
@@ -56,7 +60,8 @@ def compare_numbers(
 ) -> NumberDifference:
     """Compare a run's output with the reference, which is first rounded to the output's `dtype`.
 
-    `skip` marks elements that nobody wrote. Whole numbers are compared exactly unless there is a tolerance.
+    `skip` marks elements that are not compared: nobody wrote them, or they are padding. Whole numbers are compared exactly
+    unless there is a tolerance.
     """
     with np.errstate(all="ignore"):
         rounded = expected.astype(numbers.numpy_dtype(dtype))
@@ -94,25 +99,30 @@ def unwritten_elements(plain: Array, sk: Array) -> Array:
     return untouched.reshape(plain.shape)
 
 
-def compare_bits(plain: Array, sk: Array, has_sentinel: bool) -> BitDifference:
-    """Compare the two runs' outputs byte by byte; `has_sentinel`: they were filled with the sentinels before."""
+def compare_bits(plain: Array, sk: Array, has_sentinel: bool, padding: Array | None = None) -> BitDifference:
+    """Compare the two runs' outputs byte by byte; `has_sentinel`: they were filled with the sentinels before.
+
+    `padding` marks elements that need not be written. What either run did write there is compared all the same.
+    """
     left, right = _bytes(plain), _bytes(sk)
     differs = left != right
     wrong = np.any(differs, axis=-1).reshape(plain.shape)
     unwritten = unwritten_elements(plain, sk) if has_sentinel else np.zeros(plain.shape, dtype=bool)
     wrong &= ~unwritten
     lost = np.all(right == SK_SENTINEL, axis=-1).reshape(plain.shape) & wrong if has_sentinel else unwritten & False
+    missing = unwritten if padding is None else unwritten & ~padding
     index = _first(wrong)
     return BitDifference(
         elements=int(plain.size),
         mismatches=int(np.count_nonzero(wrong)),
         mismatching_bytes=int(np.count_nonzero(differs & wrong.reshape(-1, 1))),
-        unwritten=int(np.count_nonzero(unwritten)),
+        unwritten=int(np.count_nonzero(missing)),
         sk_unwritten=int(np.count_nonzero(lost)),
         index=index,
         plain="" if index is None else _spell_bits(plain, index),
         sk="" if index is None else _spell_bits(sk, index),
-        unwritten_index=_first(unwritten),
+        unwritten_index=_first(missing),
+        padding=0 if padding is None else int(np.count_nonzero(padding)),
     )
 
 

@@ -4,7 +4,8 @@
         return x + y
 
 A function takes, by name, those inputs, in-place tensors, lists of them, scalars and structs (as bytes) it wants, and returns
-the output, or a mapping from output to array when there are several. An output list is a list of arrays.
+the output, or a mapping from output to array when there are several. An output list is a list of arrays. Elements that are
+padding, which the kernel may leave as they are, are masked: `numpy.ma.masked_array(values, mask=...)`.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class Reference:
         return Location(file=self._name, line=line)
 
     def expected(self, case: Case, entry: Subject, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """Return the expected output arrays of a case by label, in the dtype that the reference computed.
+        """Return the expected output arrays of a case by label, in the dtype that the reference computed; masked where masked.
 
         `inputs` has the initial content of input and in-place tensors by label. Raises TestFailure: no function for the
         entry, its code fails, it asks for what the kernel does not have, or it returns other outputs or shapes than the
@@ -108,9 +109,9 @@ class Reference:
                     items, wanted = list(result[name]), len(case.lists[name])
                     if len(items) != wanted:
                         raise TestFailure(f"the reference's '{name}' has {len(items)} tensors, not {wanted}", at=at)
-                    arrays |= {label_of(name, index): np.asarray(item) for index, item in enumerate(items)}
+                    arrays |= {label_of(name, index): _array(item) for index, item in enumerate(items)}
                 else:
-                    arrays[name] = np.asarray(result[name])
+                    arrays[name] = _array(result[name])
         for name, tensor in tensors.items():
             _check(arrays[name], name, tensor.shape, tensor.dtype, at)
         return arrays
@@ -162,11 +163,17 @@ def _arguments(function: Callable[..., Any], available: Mapping[str, Any], what:
     return chosen
 
 
+def _array(value: Any) -> Array:
+    """Return a value as an array, which keeps its mask if it has one."""
+    return np.ma.asarray(value) if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
+
+
 def _check(array: Array, name: str, shape: tuple[int, ...], dtype: str, at: Location) -> None:
     if array.shape != shape:
         raise TestFailure(f"the reference's '{name}' has the shape {list(array.shape)}, not {list(shape)}", at=at)
     if array.dtype.kind not in "biuf" and str(array.dtype) not in numbers.COMPARABLE:
         raise TestFailure(f"the reference's '{name}' is an array of {array.dtype}", at=at)
+    array = array.compressed() if isinstance(array, np.ma.MaskedArray) else array
     if numbers.is_float(dtype) or dtype == "bool" or not array.size:
         return
     low, high = numbers.limits(dtype)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from skrules.compare.case import Case, TensorCase
 from skrules.compare.difference import (
     BitDifference,
@@ -155,7 +157,13 @@ def judge(case: Case, entry: Subject, run: CaseRun, outputs: Path, reference: Re
         tensors.append(_judge_tensor(case, name, tensor, plain, sk, expected.get(name)))
         messages += _complaints(tensors[-1], title, case.partial)
     notes = [] if reference is not None else [NO_REFERENCE]
-    compared = sum(tensor.bits.elements for tensor in tensors)
+    notes += [
+        f"'{each.tensor}': {each.bits.padding} of {each.bits.elements} elements are padding by the reference, "
+        "and not compared with it"
+        for each in tensors
+        if each.bits.padding
+    ]
+    compared = sum(tensor.bits.elements - tensor.bits.padding for tensor in tensors)
     if not compared:
         notes.append("no output element was compared")
     status = Status.FAILED if messages else Status.PASSED if compared else Status.INSUFFICIENT
@@ -175,14 +183,15 @@ def judge(case: Case, entry: Subject, run: CaseRun, outputs: Path, reference: Re
 
 def _judge_tensor(case: Case, name: str, tensor: TensorCase, plain: Array, sk: Array, expected: Array | None) -> TensorVerdict:
     has_sentinel = tensor.fill == "sentinel"
-    bits = compare_bits(plain, sk, has_sentinel)
+    padding = None if expected is None else np.ma.getmaskarray(expected)
+    bits = compare_bits(plain, sk, has_sentinel, padding)
     differences = []
-    if expected is not None:
-        skip = unwritten_elements(plain, sk) if has_sentinel else None
+    if expected is not None and padding is not None:
+        skip = unwritten_elements(plain, sk) | padding if has_sentinel else padding
         tolerance = case.tolerance or default_tolerance(tensor.dtype)
         # When the runs differ, both are compared: that tells which of them is wrong.
         for run, array in (("plain", plain), ("sk", sk)) if bits.mismatches else (("plain", plain),):
-            differences.append(compare_numbers(array, expected, tensor.dtype, tolerance, run, skip))
+            differences.append(compare_numbers(array, np.ma.getdata(expected), tensor.dtype, tolerance, run, skip))
     return TensorVerdict(tensor=name, dtype=tensor.dtype, bits=bits, numbers=tuple(differences))
 
 

@@ -189,3 +189,17 @@ def test_items_are_copies(tmp_path: Path) -> None:
 )
 def test_what_goes_wrong_with_lists(tmp_path: Path, text: str, message: str) -> None:
     assert message in _failure(tmp_path, text, SPLIT, SPLIT_CASE)
+
+
+@pytest.mark.parametrize("value", ["np.ma.masked_array(x, mask=[0, 1, 0])", "{'z': np.ma.masked_equal(x, 1)}"])
+def test_a_mask_is_kept(tmp_path: Path, value: str) -> None:
+    text = f"import numpy as np\ndef k(x):\n    return {value}\n"
+    found = _expected(tmp_path, text, SINGLE, SINGLE_CASE)["z"]
+    assert np.ma.getmaskarray(found).tolist() == [False, True, False]
+
+
+def test_what_is_masked_may_be_anything(tmp_path: Path) -> None:
+    text = "import numpy as np\ndef k(x):\n    return np.ma.masked_array([1.0, np.nan, 1e9], mask=[False, True, {}])\n"
+    assert _expected(tmp_path, text.format(True), SINGLE, SINGLE_CASE)["z"].count() == 1
+    assert _expected(tmp_path, text.format("True").replace("[False,", "[True,"), SINGLE, SINGLE_CASE)["z"].count() == 0
+    assert "goes beyond int8" in _failure(tmp_path, text.format(False), SINGLE, SINGLE_CASE)

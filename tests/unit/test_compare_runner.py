@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from skrules.compare.case import Case, TensorCase
+from skrules.compare.report import from_json, to_json
 from skrules.compare.runner import run_compare
 from skrules.compare.subject import Argument, Subject, describe_program, read_description
 from skrules.compare.verdict import NO_REFERENCE, Status, Verdict
@@ -276,3 +278,49 @@ def test_a_program_that_cannot_describe_itself(tmp_path: Path) -> None:
     program.chmod(0o755)
     with pytest.raises(TestFailure, match="ended with status 127 instead of describing itself\n  no library"):
         describe_program(program, dict(os.environ))
+
+
+PADDED = """import numpy as np
+def double(x):
+    return np.ma.masked_array(2 * x, mask=[False, False, True, True])
+"""
+
+
+def test_padding_is_not_compared_with_the_reference_and_counted(tmp_path: Path) -> None:
+    verdict = _compare(tmp_path, "plain[3] = sk[3] = 77", reference=PADDED, cases=(ONE,))
+    assert (verdict.status, _messages(verdict)) == (Status.PASSED, [])
+    (tensor,) = verdict.cases[0].tensors
+    assert (tensor.bits.padding, tensor.bits.elements, tensor.numbers[0].elements) == (2, 4, 2)
+    assert verdict.cases[0].notes == ("'z': 2 of 4 elements are padding by the reference, and not compared with it",)
+    assert from_json(json.loads(json.dumps(to_json(verdict)))).cases == verdict.cases
+
+
+UNWRITTEN = "plain[{0}] = int.from_bytes(b'\\xa5' * 4, 'little', signed=True); sk[{0}] = 0x5a5a5a5a"
+
+
+def test_padding_may_stay_unwritten(tmp_path: Path) -> None:
+    verdict = _compare(tmp_path, UNWRITTEN.format(2), reference=PADDED, cases=(ONE,))
+    assert (verdict.status, _messages(verdict)) == (Status.PASSED, [])
+    assert verdict.cases[0].tensors[0].bits.unwritten == 0
+
+
+@pytest.mark.parametrize(
+    ("hook", "part"),
+    [
+        (UNWRITTEN.format(1), "1 of 4 elements are never written, first [1]"),
+        ("plain[1] = sk[1] = 9", "the plain run differs from the reference in 1 of 2 elements, first [1]: 9, expected 2"),
+        ("plain[3] = 9", "the SK run differs from the plain run in 1 of 4 elements (1 bytes), first [3]"),
+        (UNWRITTEN.format(2).split(";")[1].strip(), "of them the SK run never wrote"),
+    ],
+)
+def test_what_is_wrong_beside_or_in_padding_still_fails(tmp_path: Path, hook: str, part: str) -> None:
+    verdict = _compare(tmp_path, hook, reference=PADDED, cases=(ONE,))
+    assert verdict.status is Status.FAILED
+    assert any(part in message for message in _messages(verdict)), _messages(verdict)
+
+
+def test_all_padding_is_no_pass(tmp_path: Path) -> None:
+    text = PADDED.replace("[False, False, True, True]", "True")
+    verdict = _compare(tmp_path, reference=text, cases=(ONE,))
+    assert verdict.status is Status.INSUFFICIENT
+    assert "no output element was compared" in verdict.cases[0].notes
