@@ -71,6 +71,7 @@ def _entry(entry: Entry, kernel_type: KernelType) -> Mapping[str, Any]:
         "returned": names.index(entry.return_parameter) if entry.return_parameter else -1,
         "workspace": names.index(workspace) if workspace else -1,
         "descriptor_bytes": descriptor_bytes_of(entry),
+        "largest": int(entry.contract.sk.helper_block_num == "accept"),
     }
 
 

@@ -99,7 +99,7 @@ SK = Table(
         Key(
             name="helper_block_num",
             type=Text(allowed=("accept",)),
-            doc="accept: helpers may ask for the block number, since launch and super kernel have the same",
+            doc="accept: helpers may ask for the block number: no kernel of the same super kernel is launched with more blocks",
         ),
     )
 )

@@ -18,7 +18,7 @@
 namespace skrules::binding {
 namespace {
 
-constexpr uint32_t kLayout = 2;
+constexpr uint32_t kLayout = 3;
 
 PyObject *run(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
     const auto *entry = static_cast<const Entry *>(PyCapsule_GetPointer(self, nullptr));

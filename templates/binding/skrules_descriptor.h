@@ -68,6 +68,7 @@ struct skrules_entry {
     int32_t returned;           // index of the tensor that run_<name> returns, -1: none
     int32_t workspace;          // index of the tensor whose end holds the prepared descriptors, -1: none
     uint32_t descriptor_bytes;  // of those descriptors
+    uint8_t largest;            // 1: by its contract no kernel of its super kernel has more blocks than it is launched with
 };
 
 // Descriptors lie at the end of the workspace, at a multiple of the unit of a copy.
@@ -82,7 +83,7 @@ inline void *skrules_descriptor_in(void *workspace, uint64_t bytes, uint64_t des
 }
 
 struct skrules_operator {
-    uint32_t version;  // of this layout: 2
+    uint32_t version;  // of this layout: 3
     const char *name;
     uint32_t count;
     const skrules_entry *entries;

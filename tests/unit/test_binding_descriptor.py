@@ -16,7 +16,7 @@ from skrules.binding.descriptor import render_descriptor
 from skrules.binding.templates import c_string
 from skrules.contract.dtypes import DTYPES
 from skrules.contract.entry import Entry
-from skrules.contract.model import EntryContract
+from skrules.contract.model import EntryContract, SuperKernelDecision
 from skrules.errors import Location, NeedsHuman, UsageError
 from skrules.source.model import CoreType, KernelType
 
@@ -83,6 +83,12 @@ def test_a_kernel_without_a_type_is_for_a_human() -> None:
 def test_block_dim_of_the_contract() -> None:
     fixed = replace(entry("nothing"), contract=EntryContract(name="nothing", at=AT, block_dim=20))
     assert '{"nothing", "nothing", SKRULES_VECTOR, 0, 1, 20, 0,' in rendered(fixed)
+
+
+def test_an_entry_that_has_the_most_blocks() -> None:
+    accepting = EntryContract(name="nothing", at=AT, sk=SuperKernelDecision(helper_block_num="accept"))
+    assert "&skrules_code_nothing, -1, -1, 0, 0}" in rendered(entry("nothing"))
+    assert "&skrules_code_nothing, -1, -1, 0, 1}" in rendered(replace(entry("nothing"), contract=accepting))
 
 
 def test_an_unknown_dtype_names_its_place() -> None:

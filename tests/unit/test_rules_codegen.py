@@ -61,7 +61,7 @@ def test_a_byte_order_mark_of_a_wrapper_goes() -> None:
 
 
 def test_the_descriptor_has_the_workspace_of_the_descriptors() -> None:
-    assert "&skrules_code_cat, 1, 2, 64}" in made().descriptor
+    assert "&skrules_code_cat, 1, 2, 64, 0}" in made().descriptor
 
 
 def test_what_is_wrong_with_a_wrapper_stops_the_operator() -> None:

@@ -20,12 +20,12 @@ const skrules_parameter parameters_scale[] = {
     {"tiling", "Tiling", SKRULES_HOST_STRUCT, 0, 0, -1, ""},
 };
 
-// name, kernel, core, aic, aiv, blocks, count, parameters, code, returned, workspace, descriptor bytes
+// name, kernel, core, aic, aiv, blocks, count, parameters, code, returned, workspace, descriptor bytes, largest
 const skrules_entry entries[] = {
     {"scale", "math::v2::scale<half>", SKRULES_VECTOR, 0, 1, 0, 5,
-     parameters_scale, &skrules_code_scale, 1, -1, 0},
+     parameters_scale, &skrules_code_scale, 1, -1, 0, 0},
     {"nothing", "nothing", SKRULES_VECTOR, 0, 1, 0, 0,
-     nullptr, &skrules_code_nothing, -1, -1, 0},
+     nullptr, &skrules_code_nothing, -1, -1, 0, 0},
 };
 
 }  // namespace
@@ -33,7 +33,7 @@ const skrules_entry entries[] = {
 extern "C" {
 
 extern const skrules_operator skrules_operator_table;
-const skrules_operator skrules_operator_table = {2, "sample", 2, entries};
+const skrules_operator skrules_operator_table = {3, "sample", 2, entries};
 
 #ifdef SKRULES_MODULE
 #if !defined(SKRULES_ARCH) || !defined(SKRULES_TOOLCHAIN)

@@ -18,10 +18,10 @@ const skrules_parameter parameters_cat[] = {
     {"n", "uint32_t", SKRULES_SCALAR, 0, 0, -1, ""},
 };
 
-// name, kernel, core, aic, aiv, blocks, count, parameters, code, returned, workspace, descriptor bytes
+// name, kernel, core, aic, aiv, blocks, count, parameters, code, returned, workspace, descriptor bytes, largest
 const skrules_entry entries[] = {
     {"cat", "cat", SKRULES_VECTOR, 0, 1, 0, 4,
-     parameters_cat, &skrules_code_cat, 1, 2, 64},
+     parameters_cat, &skrules_code_cat, 1, 2, 64, 0},
 };
 
 }  // namespace
@@ -29,7 +29,7 @@ const skrules_entry entries[] = {
 extern "C" {
 
 extern const skrules_operator skrules_operator_table;
-const skrules_operator skrules_operator_table = {2, "cat", 1, entries};
+const skrules_operator skrules_operator_table = {3, "cat", 1, entries};
 
 #ifdef SKRULES_MODULE
 #if !defined(SKRULES_ARCH) || !defined(SKRULES_TOOLCHAIN)
