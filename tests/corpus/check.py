@@ -1,0 +1,102 @@
+"""One file of the corpus through reader, contract and adaptation, and what that came to."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from skrules.adapt import AdaptedSource, adapt
+from skrules.contract.check import resolve
+from skrules.findings import blockers
+from skrules.source import read
+from skrules.source.model import SourceUnit
+from tests.corpus.comparison import difference
+from tests.corpus.compiler import Compiler
+from tests.corpus.contracts import complete_contract
+from tests.corpus.output import check_output
+from tests.corpus.records import ExpectedFile, Outcome
+
+NEEDS_HUMAN = "needs-human"
+# Findings that `helper_block_num: accept` takes away: without one of them the second run says the same as the first.
+_ACCEPTABLE = frozenset({"codegen.block-num-in-helper", "codegen.raw-block-variable"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """`compiles` asks for the compiler check; `scratch` is a folder for it."""
+
+    path: Path
+    expected: ExpectedFile
+    compiles: bool
+    scratch: Path
+
+
+def check_file(job: Job) -> Outcome:
+    """Never raises: a crash of the product is an outcome of class "crash"."""
+    try:
+        return _check(job)
+    except Exception:
+        detail = traceback.format_exc().strip()
+        problems = (("crash", detail),)
+        return Outcome(
+            name=job.expected.name,
+            size=0,
+            kernels_read=False,
+            difference="crash",
+            status="crash",
+            rules=(),
+            accepted_status="crash",
+            accepted_rules=(),
+            problems=problems,
+        )
+
+
+def _check(job: Job) -> Outcome:
+    data = job.path.read_bytes()
+    start = time.perf_counter()
+    unit = read(data, job.expected.name)
+    read_at = time.perf_counter()
+    first = _adapted(unit, "")
+    adapted_at = time.perf_counter()
+    rules = _rules(first)
+    second = _adapted(unit, "accept") if _ACCEPTABLE.intersection(rules) else first
+    problems = [problem for source in {id(first): first, id(second): second}.values() for problem in _problems(source)]
+    compiled = job.compiles and second.status == "completed"
+    if compiled:
+        compiler = Compiler(job.scratch)
+        problems += [("compiler", message) for message in compiler.new_errors(second, job.path)]
+    told = difference(unit, job.expected)
+    if told and not unit.findings:
+        problems.append(("read-without-finding", told))
+    return Outcome(
+        name=job.expected.name,
+        size=len(data),
+        kernels_read=not told,
+        difference=told,
+        status=first.status,
+        rules=rules,
+        accepted_status=second.status,
+        accepted_rules=_rules(second),
+        problems=tuple(problems),
+        compiled=compiled,
+        seconds={"read": read_at - start, "adapt": adapted_at - read_at},
+    )
+
+
+def _adapted(unit: SourceUnit, helper_block_num: str) -> AdaptedSource:
+    return adapt(unit, resolve(unit, complete_contract(unit, helper_block_num=helper_block_num)))
+
+
+def _rules(source: AdaptedSource) -> tuple[str, ...]:
+    return tuple(sorted({finding.rule for finding in blockers(source.findings)}))
+
+
+def _problems(source: AdaptedSource) -> Iterator[tuple[str, str]]:
+    if source.status == NEEDS_HUMAN:
+        if not blockers(source.findings):
+            yield "no-reason", "the file needs a human, and no finding says why"
+        return
+    yield from check_output(source)
