@@ -20,8 +20,8 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TensorCase:
-    """One tensor of a case. `fill` is random, zeros, ones, arange, constant or sentinel (a byte that differs between the
-    two runs); `low` and `high` bound random values, `high` excluded."""
+    """One tensor of a case. `fill` is random, zeros, ones, arange, constant, data or sentinel (a byte that differs between
+    the two runs); `low` and `high` bound random values, `high` excluded; `data` has all elements in little endian."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -29,6 +29,7 @@ class TensorCase:
     constant: float = 0
     low: float = 0
     high: float = 0
+    data: bytes = b""
 
     @property
     def elements(self) -> int:

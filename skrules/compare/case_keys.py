@@ -5,12 +5,21 @@ from __future__ import annotations
 from skrules.compare.numbers import COMPARABLE
 from skrules.contract.dtypes import DTYPE_SYNONYMS
 from skrules.contract.keys import NAME
-from skrules.contract.schema import Boolean, Integer, Key, ListOf, MapOf, Null, Number, OneOf, Table, Text
+from skrules.contract.schema import Boolean, Integer, Key, ListOf, MapOf, Nested, Null, Number, OneOf, Table, Text
 
 _SEED = Integer(minimum=0, maximum=(1 << 63) - 1)
 _BLOCKS = Integer(minimum=1, maximum=65535)
 _DTYPE = Text(allowed=COMPARABLE, synonyms=DTYPE_SYNONYMS)
 _ANY_NUMBER = Number(special=True)
+_VALUE = OneOf(forms=(Boolean(), _ANY_NUMBER))
+
+FIELD = Table(
+    keys=tuple(
+        Key(name=name, type=OneOf(forms=(Boolean(), _ANY_NUMBER, ListOf(item=_VALUE))), doc=f"one {name}, or an array of them")
+        for name in COMPARABLE
+    )
+)
+_FIELDS = ListOf(item=OneOf(forms=(Integer(minimum=0, maximum=255), FIELD)))
 
 TOLERANCE = Table(
     keys=(
@@ -25,8 +34,21 @@ TENSOR = Table(
         Key(name="dtype", type=_DTYPE, doc="its element type; left out: the contract's"),
         Key(
             name="values",
-            type=OneOf(forms=(Text(allowed=("random", "zeros", "ones", "arange")), Boolean(), _ANY_NUMBER)),
-            doc="what an input holds; a number fills it; left out: random",
+            type=OneOf(
+                forms=(
+                    Text(allowed=("random", "zeros", "ones", "arange")),
+                    Boolean(),
+                    _ANY_NUMBER,
+                    Nested(item=_VALUE),
+                )
+            ),
+            doc="what an input holds; a number fills it, a list has all elements, flat or nested as the shape; left out: random",
+        ),
+        Key(
+            name="fields",
+            type=_FIELDS,
+            doc="a struct that an input holds, instead of values: bytes, or fields such as {uint32: 128} at their natural "
+            "alignment; shape and dtype left out: uint8 of its size",
         ),
         Key(name="low", type=Number(), doc="random values are not below this; left out: -1, for whole numbers -100 or 0"),
         Key(name="high", type=Number(), doc="random values are below this; left out: 1, for whole numbers 100"),
@@ -36,14 +58,6 @@ TENSOR = Table(
             doc="what an output or workspace holds before; sentinel shows elements that nobody writes",
         ),
         Key(name="bytes", type=Integer(minimum=0, maximum=1 << 31), doc="size of a workspace, instead of shape and dtype"),
-    )
-)
-
-_VALUE = OneOf(forms=(Boolean(), _ANY_NUMBER))
-FIELD = Table(
-    keys=tuple(
-        Key(name=name, type=OneOf(forms=(Boolean(), _ANY_NUMBER, ListOf(item=_VALUE))), doc=f"one {name}, or an array of them")
-        for name in COMPARABLE
     )
 )
 
@@ -68,7 +82,7 @@ CASE = Table(
         Key(name="scalars", type=MapOf(key=NAME, value=_VALUE, noun="a scalar"), doc="every scalar of the kernel"),
         Key(
             name="structs",
-            type=MapOf(key=NAME, value=ListOf(item=OneOf(forms=(Integer(minimum=0, maximum=255), FIELD))), noun="a struct"),
+            type=MapOf(key=NAME, value=_FIELDS, noun="a struct"),
             doc="every struct of the kernel: bytes, or fields such as {uint32: 128} at their natural alignment",
         ),
     )

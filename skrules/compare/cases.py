@@ -10,6 +10,7 @@ from typing import Any
 from skrules.compare import numbers
 from skrules.compare.case import Case, TensorCase, Tolerance, label_of
 from skrules.compare.case_keys import CASES
+from skrules.compare.spelled import encode_fields, encode_value, encode_values, spell
 from skrules.compare.subject import Argument, Subject
 from skrules.contract.document import read_document
 from skrules.contract.dtypes import DTYPES
@@ -19,6 +20,7 @@ from skrules.errors import did_you_mean
 
 _MAX_TENSOR_BYTES = 1 << 31
 _MAX_RANK = 32
+_BYTES = ("uint8", "int8")
 _SECTIONS: Mapping[ParameterKind, str] = {
     ParameterKind.TENSOR: "tensors",
     ParameterKind.TENSOR_LIST: "lists",
@@ -142,33 +144,12 @@ class _Reader:
         if item is None:
             return b""
         before = len(self._problems.errors)
-        data = bytearray()
-        widest = 1
-        for field in item.value:
-            if isinstance(field.value, int):
-                data.append(field.value)
-                continue
-            if len(field.value) != 1 and field.path not in self._problems.wrong:
-                self._problems.add("a field is one type with its value", field.at, hint="{uint32: 128}")
-            for dtype, value in field.value.items():
-                size = DTYPES[dtype]
-                widest = max(widest, size)
-                data += bytes(-len(data) % size)
-                for element in value.value if isinstance(value.value, list) else [value]:
-                    data += self._encode(dtype, element)
-        data += bytes(-len(data) % widest)
+        data = encode_fields(item.value, self._problems)
         is_right = len(self._problems.errors) == before and not any(path.startswith(item.path) for path in self._problems.wrong)
         if is_right and len(data) != parameter.bytes:
             message = f"'{parameter.name}' has {len(data)} bytes here, and {parameter.c_type} has {parameter.bytes}"
             self._problems.add(message, item.at)
-        return bytes(data)
-
-    def _encode(self, dtype: str, item: Read) -> bytes:
-        try:
-            return numbers.encode(dtype, item.value)
-        except ValueError as error:
-            self._problems.add(f"{_spell(item.value)} does not fit: {error}", item.at)
-            return b""
+        return data
 
     def _scalar(self, item: Read | None, parameter: Argument) -> bool | int | float:
         if item is None:
@@ -178,7 +159,7 @@ class _Reader:
                 f"how a {parameter.c_type} is encoded is not known, so '{parameter.name}' cannot be given", item.at
             )
         else:
-            self._encode(parameter.encoding, item)
+            encode_value(parameter.encoding, item, self._problems)
         value: bool | int | float = item.value
         return value
 
@@ -207,6 +188,7 @@ class _TensorReader:
         self._item = item
         self._parameter = parameter
         self._problems = problems
+        self._struct: bytes | None = None  # of `fields`
         self._is_input = Role.INPUT in parameter.roles
         self._is_workspace = Role.WORKSPACE in parameter.roles
 
@@ -216,6 +198,8 @@ class _TensorReader:
 
     def tensor(self) -> TensorCase | None:
         before = len(self._problems.errors)
+        if "fields" in self._item.value:
+            self._struct = encode_fields(self._item.value["fields"].value, self._problems)
         shape, dtype = self._form()
         self._check_keys()
         if dtype is None or shape is None or len(self._problems.errors) > before:
@@ -223,12 +207,23 @@ class _TensorReader:
         if math.prod(shape) * DTYPES[dtype] > _MAX_TENSOR_BYTES:
             self._complain("shape", f"is larger than {_MAX_TENSOR_BYTES} bytes")
             return None
+        if self._struct is not None or isinstance(self._item.get("values"), list):
+            return self._spelled(shape, dtype, self._struct)
         fill = self._item.get("values", "random") if self._is_input else self._item.get("initial", "sentinel")
         if not isinstance(fill, str):
             self._check_constant(dtype, fill)
             return TensorCase(shape=shape, dtype=dtype, fill="constant", constant=fill)
         low, high = self._range(dtype) if fill == "random" else (0, 0)
         return TensorCase(shape=shape, dtype=dtype, fill=fill, low=low, high=high)
+
+    def _spelled(self, shape: tuple[int, ...], dtype: str, data: bytes | None) -> TensorCase | None:
+        """Return a tensor whose elements the case has all: `data`, or else its values."""
+        before = len(self._problems.errors)
+        if data is None:
+            data = encode_values(self._parameter.name, self._item.value["values"], shape, dtype, self._problems)
+        elif len(data) != math.prod(shape):
+            self._complain("fields", f"has {len(data)} bytes, and its shape {list(shape)} {math.prod(shape)} elements")
+        return None if len(self._problems.errors) > before else TensorCase(shape=shape, dtype=dtype, fill="data", data=data)
 
     def _form(self) -> tuple[tuple[int, ...] | None, str | None]:
         size = self._item.get("bytes")
@@ -241,6 +236,11 @@ class _TensorReader:
         declared = self._parameter.dtype
         dtype = self._item.get("dtype", declared)
         shape = self._item.get("shape")
+        if self._struct is not None:
+            dtype = dtype or "uint8"
+            shape = [len(self._struct)] if shape is None else shape
+            if dtype not in _BYTES:
+                self._complain("fields", f"are bytes, and its elements {dtype}", f"dtype is one of {', '.join(_BYTES)}")
         missing = {"shape": shape is None, "dtype": not dtype}
         for key, is_missing in missing.items():
             if is_missing and f"{self._item.path}.{key}" not in self._problems.wrong:
@@ -258,13 +258,15 @@ class _TensorReader:
         return None if shape is None else tuple(shape), dtype or None
 
     def _check_keys(self) -> None:
-        misplaced = ("initial",) if self._is_input else ("values", "low", "high")
+        misplaced = ("initial",) if self._is_input else ("values", "fields", "low", "high")
         what = "an input" if self._is_input else "a workspace" if self._is_workspace else "an output"
         for key in misplaced:
             if key in self._item.value:
                 hint = "inputs have 'values'" if self._is_input else "what it holds before is 'initial'"
                 self._complain(key, f"{what} has no '{key}'", hint)
-        if self._item.get("values", "random") != "random":
+        if "values" in self._item.value and self._struct is not None:
+            self._complain("fields", "has fields and also values", "keep one of them")
+        if self._item.get("values", "random") != "random" or self._struct is not None:
             for key in ("low", "high"):
                 if key in self._item.value:
                     self._complain(key, f"'{key}' is for random values only")
@@ -273,7 +275,7 @@ class _TensorReader:
         try:
             numbers.encode(dtype, bool(value) if dtype == "bool" and value in (0, 1) else value)
         except ValueError as error:
-            self._complain("values", f"{_spell(value)} does not fit: {error}")
+            self._complain("values", f"{spell(value)} does not fit: {error}")
 
     def _range(self, dtype: str) -> tuple[float, float]:
         smallest, largest = numbers.limits(dtype)
@@ -285,13 +287,9 @@ class _TensorReader:
         end = largest if numbers.is_float(dtype) else largest + 1
         for key, value in (("low", low), ("high", high)):
             if not smallest <= value <= end:
-                self._complain(key, f"{_spell(value)} is outside of {dtype}")
+                self._complain(key, f"{spell(value)} is outside of {dtype}")
             elif not numbers.is_float(dtype) and not isinstance(value, int):
-                self._complain(key, f"{_spell(value)} must be a whole number, since it is {dtype}")
+                self._complain(key, f"{spell(value)} must be a whole number, since it is {dtype}")
         if not low < high:
-            self._complain("high" if "high" in self._item.value else "low", f"low {_spell(low)} is not below high {_spell(high)}")
+            self._complain("high" if "high" in self._item.value else "low", f"low {spell(low)} is not below high {spell(high)}")
         return low, high
-
-
-def _spell(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

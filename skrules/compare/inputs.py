@@ -25,6 +25,8 @@ def make_tensor(case: Case, name: str, tensor: TensorCase) -> Array:
     dtype = numbers.numpy_dtype(tensor.dtype)
     if tensor.fill == "random":
         return _random(case, name, tensor)
+    if tensor.fill == "data":
+        return np.frombuffer(tensor.data, dtype=dtype.newbyteorder("<")).astype(dtype).reshape(tensor.shape)
     if tensor.fill == "arange":
         # Counts up and starts over where the dtype cannot hold the next number exactly.
         period = _EXACT.get(tensor.dtype) or int(numbers.limits(tensor.dtype)[1]) + 1

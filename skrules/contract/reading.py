@@ -12,6 +12,7 @@ from skrules.contract.schema import (
     Integer,
     ListOf,
     MapOf,
+    Nested,
     Null,
     Number,
     OneOf,
@@ -170,6 +171,20 @@ def _read_list(node: Node, schema: ListOf, problems: Problems, where: str) -> An
     return kept
 
 
+def _read_nested(node: Node, schema: Nested, problems: Problems, where: str) -> Any:
+    if not isinstance(node.value, tuple):
+        return _mismatch(node, schema, problems, where)
+    items = [
+        _read(item, schema if isinstance(item.value, tuple) else schema.item, problems, f"{where}[{index}]", item.at)
+        for index, item in enumerate(node.value)
+    ]
+    kept = [item for item in items if item is not None]
+    if len(kept) < len(items):
+        problems.wrong.add(where)
+        return _WRONG
+    return kept
+
+
 def _read_map(node: Node, schema: MapOf, problems: Problems, where: str) -> Any:
     if not isinstance(node.value, Mapping):
         return _mismatch(node, schema, problems, where)
@@ -232,6 +247,7 @@ _READERS: Mapping[type, Callable[[Node, Any, Problems, str], Any]] = {
     Boolean: _read_boolean,
     Null: _read_null,
     ListOf: _read_list,
+    Nested: _read_nested,
     MapOf: _read_map,
     Table: _read_table,
     OneOf: _read_one_of,
@@ -243,6 +259,7 @@ _YAML_TYPES: Mapping[type, tuple[type, ...]] = {
     Boolean: (bool,),
     Null: (type(None),),
     ListOf: (tuple,),
+    Nested: (tuple,),
     MapOf: (Mapping,),
     Table: (Mapping,),
 }

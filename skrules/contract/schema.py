@@ -53,6 +53,13 @@ class ListOf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Nested:
+    """A list of `item`, or of such lists, to any depth: what a tensor holds."""
+
+    item: Type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MapOf:
     """A mapping from names of the user to `value`. `noun` is what a key is called in messages."""
 
@@ -80,7 +87,7 @@ class Null:
     """Nothing at all, written `null`."""
 
 
-Type = Text | Integer | Number | Boolean | ListOf | MapOf | Table | OneOf | Null
+Type = Text | Integer | Number | Boolean | ListOf | Nested | MapOf | Table | OneOf | Null
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +120,8 @@ def describe(schema: Type) -> str:
             return "true or false"
         case ListOf():
             return f"a list ({describe(schema.item)} each)"
+        case Nested():
+            return f"a flat or nested list ({describe(schema.item)} each)"
         case MapOf():
             return f"a mapping from {schema.noun} to {describe(schema.value)}"
         case Table():
@@ -139,6 +148,8 @@ def json_schema(schema: Type) -> dict[str, Any]:
         case ListOf():
             items = {"type": "array", "items": json_schema(schema.item), "uniqueItems": schema.unique}
             return {"anyOf": [items, {"type": "null"}]} if schema.nullable else items
+        case Nested():
+            return {"type": "array", "items": {"anyOf": [json_schema(schema.item), {"type": "array"}]}}
         case MapOf():
             names = {"pattern": f"^(?:{schema.key.pattern})$"}
             return {"type": "object", "propertyNames": names, "additionalProperties": json_schema(schema.value)}

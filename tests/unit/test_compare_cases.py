@@ -8,6 +8,7 @@ import pytest
 from skrules.compare import numbers
 from skrules.compare.case import Case, TensorCase, Tolerance
 from skrules.compare.cases import load_cases
+from skrules.compare.inputs import make_inputs
 from skrules.compare.subject import Argument, Subject
 from skrules.contract.model import ParameterKind, Role
 from skrules.errors import UsageError
@@ -262,3 +263,91 @@ def test_a_kernel_that_is_not_in_the_build_has_no_cases() -> None:
         UsageError, match=r"cases\.yaml:2:5: case 'one': there is no 'concat' to run: its kernel stands under '#ifdef X'"
     ):
         _concat(OUT, gone)
+
+
+FLAT = "x: {shape: [2, 3], dtype: float32, values: %s}"
+
+
+@pytest.mark.parametrize("values", ["[1, 2.5, -3, .inf, -.inf, 0]", "[[1, 2.5, -3], [.inf, -.inf, 0]]"])
+def test_values_of_a_tensor(values: str) -> None:
+    tensor = _case(x=FLAT % values).tensors["x"]
+    assert tensor is not None and tensor.fill == "data"
+    assert struct.unpack("<6f", tensor.data) == (1, 2.5, -3, float("inf"), float("-inf"), 0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "values", "data"),
+    [
+        ("[2]", "int8", "[-128, 127]", b"\x80\x7f"),
+        ("[]", "int16", "[258]", b"\x02\x01"),
+        ("[0]", "int32", "[]", b""),
+        ("[2, 0]", "int32", "[[], []]", b""),
+        ("[4]", "bool", "[true, false, 1, 0]", b"\1\0\1\0"),
+        ("[1, 1, 2]", "float16", "[[[1, .nan]]]", b"\x00\x3c\x00\x7e"),
+        ("[1]", "uint64", "[18446744073709551615]", b"\xff" * 8),
+        ("[2]", "bfloat16", "[1, -2]", b"\x80\x3f\x00\xc0"),
+    ],
+)
+def test_values_are_encoded_in_the_dtype(shape: str, dtype: str, values: str, data: bytes) -> None:
+    text = _text(acc=f"acc: {{shape: {shape}, dtype: {dtype}, values: {values}}}")
+    tensor = load_cases(text.encode(), "cases.yaml", [ADD])[0].tensors["acc"]
+    assert tensor is not None and tensor.data == data
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ("[1, 2]", "cases.yaml:2:70: 'x': has 2 values, and its shape [2, 3] 6 elements"),
+        ("[[1, 2, 3]]", "'x': has 1 here, and the dimension is 2"),
+        ("[[1, 2, 3], [4, 5]]", "'x': has 2 here, and the dimension is 3"),
+        ("[[1, 2, 3], 4]", "'x': here a list of 3 must stand, not a value"),
+        ("[[1, 2, [3]], [4, 5, 6]]", "'x': here a value must stand, not a list"),
+        ("[1, 2, 3, 4, 5, true]", "true does not fit: it must be a number, since it is float32"),
+        ("[1, 2, 3, 4, 5, 1e39]", "1e+39 does not fit: float32 ends at"),
+        ("[1, 2, 3, 4, 5, six]", "values[5] must be true or false or a number, not the text 'six'"),
+        ("[1, 2, 3, 4, 5, null]", "values[5] must be true or false or a number, not nothing"),
+        ("[1, 2, 3, 4, 5, {a: 1}]", "values[5] must be true or false or a number, not a mapping"),
+        ("[" * 33 + "1" + "]" * 33, "nested deeper than 32 levels"),
+        ("[1, 2, 3, 4, 5, 6], low: 0", "'low' is for random values only"),
+    ],
+)
+def test_values_that_do_not_fit(values: str, message: str) -> None:
+    assert message in _errors(_text(x=FLAT % values))
+
+
+def test_an_output_has_no_values() -> None:
+    assert "'z': an output has no 'values'" in _errors(_text(z="z: {shape: [1], values: [1]}"))
+    assert "'z': an output has no 'fields'" in _errors(_text(z="z: {shape: [1], fields: [1]}"))
+
+
+def test_a_struct_in_a_tensor() -> None:
+    fields = "[{uint32: 7}, {uint8: [1, 2]}, {float16: 1}, {bool: true}, 9]"
+    expected = struct.pack("<IBBeBB", 7, 1, 2, 1, 1, 9) + bytes(2)
+    for rest in ("", ", dtype: uint8", ", shape: [12]", ", dtype: int8, shape: [3, 4]"):
+        tensor = _case(acc=f"acc: {{fields: {fields}{rest}}}").tensors["acc"]
+        assert tensor is not None and (tensor.data, tensor.bytes) == (expected, 12)
+    assert tensor.shape == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("rest", "message"),
+    [
+        ("fields: [{uint32: 1}], shape: [5]", "'acc': has 4 bytes, and its shape [5] 5 elements"),
+        ("fields: [{uint32: 1}], dtype: int32, shape: [1]", "'acc': are bytes, and its elements int32"),
+        ("fields: [{uint32: 1}], values: zeros", "'acc': has fields and also values"),
+        ("fields: [{uint32: -1}]", "-1 does not fit: uint32 goes from 0"),
+        ("fields: [{uint32: 1, int8: 2}]", "a field is one type with its value"),
+        ("fields: [{uint: 1}]", "unknown key 'uint'"),
+        ("fields: [256]", "must be a whole number from 0 to 255"),
+        ("fields: [1], high: 3", "'high' is for random values only"),
+    ],
+)
+def test_fields_that_do_not_fit(rest: str, message: str) -> None:
+    assert message in _errors(_text(acc=f"acc: {{{rest}}}"))
+
+
+def test_spelled_values_reach_the_kernel_and_the_reference() -> None:
+    case = _case(x=FLAT % "[6, 5, 4, 3, 2, 1]", acc="acc: {fields: [{uint16: 513}]}")
+    inputs = make_inputs(case)
+    assert inputs["x"].tolist() == [[6, 5, 4], [3, 2, 1]] and inputs["acc"].tolist() == [1, 2]
+    inputs["x"][0, 0] = 0  # an array of its own, as the reference may change it
