@@ -92,7 +92,7 @@ def test_scalars(c_type: str, schema_type: str, cpp: str, conversion: str) -> No
 
 def test_a_tensor_that_is_returned_cannot_be_absent() -> None:
     contract = b"entries:\n  k:\n    inputs: [x]\n    outputs: [z]\n    parameters:\n      z: {kind: tensor, nullable: true}\n"
-    with pytest.raises(UsageError, match="c.yaml:6:10: .z. is returned and cannot be nullable"):
+    with pytest.raises(UsageError, match=r"c\.yaml:6:10: 'z' is returned and cannot be nullable"):
         load(contract, "c.yaml")
     other = contract.decode().replace("z: {", "x: {")
     (entry,) = entries("__global__ __vector__ void k(GM_ADDR x, GM_ADDR z) {}\n", other)
