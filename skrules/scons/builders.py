@@ -67,7 +67,10 @@ class Runner:
 
     def outcome(self, output: str) -> Outcome:
         """Tell what this run did about the first output of an action."""
-        return _OUTCOMES.get(self._nodes[output].get_state(), Outcome.NOTHING)
+        state = self._nodes[output].get_state()
+        if state == SCons.Node.failed and not any(output in action.outputs for action in self.failed):
+            return Outcome.NOTHING  # SCons calls failed what it did not come to because something before it failed
+        return _OUTCOMES.get(state, Outcome.NOTHING)
 
     def builder(self) -> Any:
         return Builder(

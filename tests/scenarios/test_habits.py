@@ -123,3 +123,14 @@ def test_a_result_that_cannot_be_written_says_which(bisheng_workspace):
     assert run.status != 0
     assert "gen/ops/scale/scale.asc" in run.output
     assert "Traceback" not in run.output
+
+
+@pytest.mark.parametrize("words", [(), ("-k",)])
+def test_a_failed_verdict_of_an_earlier_run_is_not_told_again(bisheng_workspace, words):
+    old = bisheng_workspace.root / "build/bisheng/compare/dav-2201/ops/scale/verdict.failed.json"
+    old.parent.mkdir(parents=True)
+    old.write_text('{"status": "failed", "summary": "of yesterday"}')
+    bisheng_workspace.edit("ops/scale/contract.yaml", "outputs: [y]", "outputs: []")
+    run = bisheng_workspace.scons("compare", "ops/scale", "ARCH=dav-2201", *words)
+    assert "NO STATUS" in run.output
+    assert "of yesterday" not in run.output
