@@ -127,19 +127,18 @@ void castRun(const Run &run, const void *pointer) {
         return halfToFloat(reinterpret_cast<float *>(run.dst), reinterpret_cast<const half *>(run.src[0]), run.count);
     if (context.dst == DType::HALF && context.src == DType::FLOAT && toNearest)
         return floatToHalf(reinterpret_cast<half *>(run.dst), reinterpret_cast<const float *>(run.src[0]), run.count);
-    if (context.dst == DType::INT4) return withNumber(context.src, [&](auto zero) { toInt4<decltype(zero)>(run, mode); });
-    withNumber(context.dst, [&](auto d) {
+    if (context.dst == DType::INT4) return withLane(context.src, [&](auto zero) { toInt4<decltype(zero)>(run, mode); });
+    withLane(context.dst, [&](auto d) {
         using D = decltype(d);
         if (context.src == DType::INT4) return fromInt4<D>(run, mode);
-        withNumber(context.src, [&](auto s) {
+        withLane(context.src, [&](auto s) {
             using S = decltype(s);
-            if constexpr (!std::is_same_v<D, double> && !std::is_same_v<S, double>)
-                for (size_t i = 0; i < run.count; ++i) {
-                    S value;
-                    std::memcpy(&value, run.src[0] + i * sizeof(S), sizeof(S));
-                    const D result = convert<D>(value, mode);
-                    std::memcpy(run.dst + i * sizeof(D), &result, sizeof(D));
-                }
+            for (size_t i = 0; i < run.count; ++i) {
+                S value;
+                std::memcpy(&value, run.src[0] + i * sizeof(S), sizeof(S));
+                const D result = convert<D>(value, mode);
+                std::memcpy(run.dst + i * sizeof(D), &result, sizeof(D));
+            }
         });
     });
 }

@@ -133,6 +133,13 @@ constexpr QuantRow kQuants[] = {
     {VREQ8, DType::INT32, k8, Factor::VECTOR, "VREQ8"},
 };
 
+// Whether a row of the table leads from S to T.
+template <class S, class T> constexpr bool converts() {
+    for (const QuantRow &row : kQuants)
+        if (row.src == dtypeOf<S>() && row.dst & bit(dtypeOf<T>())) return true;
+    return false;
+}
+
 const QuantRow &quantOf(const FixpipeMove &move) {
     const char *name = "?";
     for (const QuantRow &row : kQuants) {
@@ -311,12 +318,9 @@ void fixpipe(const FixpipeMove &move) {
     if (!move.global) reach(move.local, 0, 0, {move.api, "dst", PIPE_FIX, true, 32, in(Memory::L1)});
     withNumber(move.dstType, [&](auto zero) {
         using T = decltype(zero);
-        if constexpr (sizeof(T) <= 4) {
-            if (move.srcType == DType::INT32)
-                moveAs<int32_t, T>(move, quant);
-            else
-                moveAs<float, T>(move, quant);
-        }
+        if constexpr (converts<int32_t, T>())
+            if (move.srcType == DType::INT32) return moveAs<int32_t, T>(move, quant);
+        if constexpr (converts<float, T>()) moveAs<float, T>(move, quant);
     });
 }
 

@@ -81,6 +81,13 @@ template <class Use> void withNumber(DType type, Use use) {
     }
 }
 
+// The same for the types of vector instructions, which know no double.
+template <class Use> void withLane(DType type, Use use) {
+    withNumber(type, [&](auto zero) {
+        if constexpr (!std::is_same_v<decltype(zero), double>) use(zero);
+    });
+}
+
 constexpr uint32_t elementBits(DType type) {
     switch (type) {
         case DType::INT4:

@@ -70,7 +70,7 @@ void reduceRepeats(const char *api, Reduction what, const LocalView &dst, const 
                    uint32_t dstStride, AscendC::ReduceOrder order) {
     using AscendC::ReduceOrder;
     issue(PIPE_V);
-    withNumber(src.type, [&](auto zero) {
+    withLane(src.type, [&](auto zero) {
         using T = decltype(zero);
         const Extent extent = extentOf(lanes, sizeof(T), api);
         const Strided from = reachStrided(src, extent, false, api);
@@ -108,7 +108,7 @@ void reduceRepeats(const char *api, Reduction what, const LocalView &dst, const 
 void reduceBlocks(const char *api, Reduction what, const LocalView &dst, const Operand &src, const Lanes &lanes,
                   uint32_t dstStride) {
     issue(PIPE_V);
-    withNumber(src.type, [&](auto zero) {
+    withLane(src.type, [&](auto zero) {
         using T = decltype(zero);
         const Extent extent = extentOf(lanes, sizeof(T), api);
         const Strided from = reachStrided(src, extent, false, api);
@@ -128,7 +128,7 @@ void reduceBlocks(const char *api, Reduction what, const LocalView &dst, const O
 
 void reducePairs(const char *api, const LocalView &dst, const Operand &src, const Lanes &lanes, uint32_t dstStride) {
     issue(PIPE_V);
-    withNumber(src.type, [&](auto zero) {
+    withLane(src.type, [&](auto zero) {
         using T = decltype(zero);
         const Extent extent = extentOf(lanes, sizeof(T), api);
         const Strided from = reachStrided(src, extent, false, api);
@@ -145,7 +145,7 @@ void reducePairs(const char *api, const LocalView &dst, const Operand &src, cons
 void reduceAll(const char *api, Reduction what, const LocalView &dst, const Operand &src, const LocalView &room,
                const Lanes &lanes, bool index) {
     issue(PIPE_V);
-    withNumber(src.type, [&](auto zero) {
+    withLane(src.type, [&](auto zero) {
         using T = decltype(zero);
         const Extent extent = extentOf(lanes, sizeof(T), api);
         if (!extent.repeats) return;

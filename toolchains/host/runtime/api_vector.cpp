@@ -1,7 +1,8 @@
-// The elementwise vector instructions: one loop per row of vector_ops.h and element type.
+// The elementwise vector instructions: one loop per row of vector_ops.h and type that lanes compute in.
 // Integers wrap around like the hardware's.
 #pragma GCC optimize("O2", "tree-vectorize", "wrapv")
 
+#include <algorithm>
 #include <cstring>
 
 #include "api_walk.h"
@@ -40,32 +41,6 @@ template <class T, class L> void narrow(uint8_t *to, const L *from, size_t count
         for (size_t i = 0; i < count; ++i) lanes[i] = static_cast<T>(from[i]);
 }
 
-enum Shape { BINARY, SCALAR, UNARY };
-
-// `f(a, b, d)` over one run. T is the type of dst, S that of the sources.
-template <class T, class S, Shape shape, class F> void loop(const Run &run, const void *scalar, F f) {
-    using L = LaneOf<T>;
-    L roomA[kChunk], roomB[kChunk], roomD[kChunk], result[kChunk];
-    L fixed = L();
-    if constexpr (shape == SCALAR) {
-        S value;
-        std::memcpy(&value, scalar, sizeof(S));
-        fixed = static_cast<L>(value);
-    }
-    for (size_t at = 0; at < run.count; at += kChunk) {
-        const size_t count = smaller(kChunk, run.count - at);
-        const L *d = widen<T>(roomD, run.dst + at * sizeof(T), count);
-        const L *a = run.src[0] ? widen<S>(roomA, run.src[0] + at * sizeof(S), count) : d;
-        if constexpr (shape == BINARY) {
-            const L *b = widen<S>(roomB, run.src[1] + at * sizeof(S), count);
-            for (size_t i = 0; i < count; ++i) result[i] = static_cast<L>(f(a[i], b[i], d[i]));
-        } else {
-            for (size_t i = 0; i < count; ++i) result[i] = static_cast<L>(f(a[i], fixed, d[i]));
-        }
-        narrow<T>(run.dst + at * sizeof(T), result, count);
-    }
-}
-
 // Moves do not look into the elements.
 void move(const Run &run, const Context &context) {
     const size_t bytes = elementBits(context.dst) / 8;
@@ -75,50 +50,57 @@ void move(const Run &run, const Context &context) {
         for (size_t i = 0; i < run.count; ++i) std::memcpy(run.dst + i * bytes, context.scalar, bytes);
 }
 
-template <class T, class S> void runOp(const Run &run, const Context &context) {
-    constexpr uint32_t type = bit(dtypeOf<T>());
-    switch (context.op) {
-#define SKHOST_LOOP(SHAPE, NAME, TYPES, EXPRESSION)                                                                    \
-    case Op::NAME:                                                                                                     \
-        if constexpr ((TYPES) & type)                                                                                  \
-            return loop<T, S, SHAPE>(                                                                                  \
-                run, context.scalar,                                                                                   \
-                []([[maybe_unused]] auto a, [[maybe_unused]] auto b, [[maybe_unused]] auto d) { return EXPRESSION; }); \
-        break;
-#define SKHOST_ROW(NAME, ON2201, ON3510, EXPRESSION) SKHOST_LOOP(BINARY, NAME, (ON2201) | (ON3510), EXPRESSION)
-        SKHOST_BINARY_OPS(SKHOST_ROW)
-        SKHOST_MIXED_BINARY_OPS(SKHOST_ROW)
+// The types whose lanes compute in L.
+template <class L> constexpr uint32_t kComputedIn = std::is_same_v<L, float> ? kFloats : bit(dtypeOf<L>());
+
+// One row of vector_ops.h over lanes that lie side by side; false when the row has no such type.
+template <class L> bool compute(Op op, L *__restrict result, const L *as, const L *bs, const L *ds, size_t count) {
+    switch (op) {
+#define SKHOST_ROW(NAME, ON2201, ON3510, EXPRESSION)                      \
+    case Op::NAME:                                                        \
+        if constexpr (((ON2201) | (ON3510)) & kComputedIn<L>) {           \
+            for (size_t i = 0; i < count; ++i) {                          \
+                [[maybe_unused]] const L a = as[i], b = bs[i], d = ds[i]; \
+                result[i] = static_cast<L>(EXPRESSION);                   \
+            }                                                             \
+            return true;                                                  \
+        }                                                                 \
+        return false;
+        SKHOST_COMPUTING_OPS(SKHOST_ROW)
 #undef SKHOST_ROW
-#define SKHOST_ROW(NAME, ON2201, ON3510, EXPRESSION) SKHOST_LOOP(SCALAR, NAME, (ON2201) | (ON3510), EXPRESSION)
-        SKHOST_SCALAR_OPS(SKHOST_ROW)
-        SKHOST_MIXED_SCALAR_OPS(SKHOST_ROW)
-#undef SKHOST_ROW
-#define SKHOST_ROW(NAME, ON2201, ON3510, EXPRESSION) SKHOST_LOOP(UNARY, NAME, (ON2201) | (ON3510), EXPRESSION)
-        SKHOST_UNARY_OPS(SKHOST_ROW)
-#undef SKHOST_ROW
-#undef SKHOST_LOOP
-        case Op::Copy:
-        case Op::Duplicate:
-            return move(run, context);
+        default:
+            return false;
     }
-    fail("vector instruction %d has no loop for %s", static_cast<int>(context.op), typeName(context.dst));
+}
+
+// One run. T is the type of dst, S that of the sources; both compute in L.
+template <class T, class S> void runOp(const Run &run, const Context &context) {
+    using L = LaneOf<T>;
+    static_assert(std::is_same_v<L, LaneOf<S>>);
+    L roomA[kChunk], roomB[kChunk], roomD[kChunk], result[kChunk];
+    if (context.scalar) {
+        S scalar;
+        std::memcpy(&scalar, context.scalar, sizeof(S));
+        std::fill_n(roomB, smaller(kChunk, run.count), static_cast<L>(scalar));
+    }
+    for (size_t at = 0; at < run.count; at += kChunk) {
+        const size_t count = smaller(kChunk, run.count - at);
+        const L *d = widen<T>(roomD, run.dst + at * sizeof(T), count);
+        const L *a = run.src[0] ? widen<S>(roomA, run.src[0] + at * sizeof(S), count) : d;
+        const L *b = context.scalar ? roomB : run.src[1] ? widen<S>(roomB, run.src[1] + at * sizeof(S), count) : d;
+        if (!compute(context.op, result, a, b, d, count))
+            fail("vector instruction %d has no loop for %s", static_cast<int>(context.op), typeName(context.dst));
+        narrow<T>(run.dst + at * sizeof(T), result, count);
+    }
 }
 
 void runContext(const Run &run, const void *pointer) {
     const Context &context = *static_cast<const Context *>(pointer);
-    if (context.dst == context.src) {
-        withNumber(context.dst, [&](auto zero) {
-            using T = decltype(zero);
-            if constexpr (!std::is_same_v<T, double>) runOp<T, T>(run, context);
-        });
-        return;
-    }
-    // MulAddDst and Axpy with half sources and a float dst.
-    if (context.dst == DType::FLOAT && context.src == DType::HALF && (context.op == Op::MulAddDst || context.op == Op::Axpy)) {
-        const auto multiplyAdd = [](float a, float b, float d) { return a * b + d; };
-        return context.op == Op::Axpy ? loop<float, half, SCALAR>(run, context.scalar, multiplyAdd)
-                                      : loop<float, half, BINARY>(run, nullptr, multiplyAdd);
-    }
+    if (context.op == Op::Copy || context.op == Op::Duplicate) return move(run, context);
+    if (context.dst == context.src)
+        return withLane(context.dst, [&](auto zero) { runOp<decltype(zero), decltype(zero)>(run, context); });
+    if (context.dst == DType::FLOAT && context.src == DType::HALF && (context.op == Op::MulAddDst || context.op == Op::Axpy))
+        return runOp<float, half>(run, context);
     fail("vector instruction with dst %s and src %s is not supported", typeName(context.dst), typeName(context.src));
 }
 

@@ -144,7 +144,7 @@ void equipCore(EmulatedCore &core, const ArchSpec &arch) {
 std::string describeLeaks(const EmulatedCore &core) {
     std::string text;
     const auto add = [&](const std::string &leak) { text += (text.empty() ? "" : ", ") + leak; };
-    for (int event = 0; event < kEvents; ++event) {
+    for (int event = 0; event < kHardEvents; ++event) {
         for (int id = 0; id < kEventIds; ++id) {
             if (core.flags[event][id] == 0) continue;
             const char *name = core.flagNames[event] == nullptr ? "?" : core.flagNames[event];

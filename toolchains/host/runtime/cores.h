@@ -11,7 +11,7 @@
 
 namespace skhost {
 
-constexpr int kEvents = 40;      // HardEvent values
+constexpr int kHardEvents = 40;  // HardEvent values
 constexpr int kEventIds = 8;     // EVENT_ID0..EVENT_ID7
 constexpr int kCrossFlags = 32;  // 16 of its own and, seen from an AIC of dav-3510, 16 more for the second AIV
 
@@ -35,10 +35,10 @@ struct EmulatedCore : Core {
 
     uint8_t *owned[kMemories] = {};  // on-chip memory, big enough for every arch, kept from launch to launch
     const ArchSpec *equipped = nullptr;
-    uint8_t flags[kEvents][kEventIds];
-    const char *flagNames[kEvents] = {};  // of the HardEvents, as SetFlag said them
-    PipeClock flagClocks[kEvents][kEventIds];
-    uint8_t eventsTaken[kEvents];  // bit mask of ids handed out by TPipe
+    uint8_t flags[kHardEvents][kEventIds];
+    const char *flagNames[kHardEvents] = {};  // of the HardEvents, as SetFlag said them
+    PipeClock flagClocks[kHardEvents][kEventIds];
+    uint8_t eventsTaken[kHardEvents];  // bit mask of ids handed out by TPipe
     int crossFlags[kCrossFlags];
     int arrivals[3][kCrossFlags];  // CrossCoreSetFlag calls that wait for their partners, by mode
     RaceState race;

@@ -10,7 +10,7 @@ namespace {
 EmulatedCore &checkedCore(int event, int id, const char *call, const char *name) {
     EmulatedCore *core = runningCore();
     if (core == nullptr) fail("%s<%s> outside of a kernel", call, name);
-    if (event < 0 || event >= kEvents) fail("%s<%s>: HardEvent %d is none of 0..%d", call, name, event, kEvents - 1);
+    if (event < 0 || event >= kHardEvents) fail("%s<%s>: HardEvent %d is none of 0..%d", call, name, event, kHardEvents - 1);
     if (id < 0 || id >= kEventIds) fail("%s<%s>: event id %d is none of 0..%d", call, name, id, kEventIds - 1);
     return *core;
 }

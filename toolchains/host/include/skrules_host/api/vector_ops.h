@@ -75,9 +75,10 @@ constexpr uint32_t kCopyable = kHalfFloat | bit(DType::BFLOAT16) | kInt16s | kIn
     ROW(Copy, kCopyable, kNumbers, a)     \
     ROW(Duplicate, kCopyable, kNumbers, b)
 
-#define SKHOST_VECTOR_OPS(ROW)                                                                                \
+#define SKHOST_COMPUTING_OPS(ROW)                                                                             \
     SKHOST_BINARY_OPS(ROW) SKHOST_MIXED_BINARY_OPS(ROW) SKHOST_SCALAR_OPS(ROW) SKHOST_MIXED_SCALAR_OPS(ROW)   \
-    SKHOST_UNARY_OPS(ROW) SKHOST_MOVE_OPS(ROW)
+    SKHOST_UNARY_OPS(ROW)
+#define SKHOST_VECTOR_OPS(ROW) SKHOST_COMPUTING_OPS(ROW) SKHOST_MOVE_OPS(ROW)
 
 // clang-format on
 
