@@ -94,3 +94,4 @@ def test_synchronised_pipes_do_not_race(run: Run, name: str) -> None:
 def test_foreign_memory_is_out_of_bounds(run: Run) -> None:
     assert run("inside", "freed").stdout.endswith(" was freed\n")
     assert run("inside", "stranger").stdout.endswith(" lies in no device allocation\n")
+    assert run("inside", "reused").stdout.endswith("out of bounds in GM: 4 bytes at offset 512 of an allocation of 512 bytes\n")

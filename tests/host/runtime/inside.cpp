@@ -6,9 +6,13 @@
 
 using namespace skhost;
 
+extern "C" void skrules_host_register_memory(void *address, size_t bytes);
+extern "C" void skrules_host_unregister_memory(void *address);
+
 namespace {
 
 int32_t *g_freed = nullptr;
+uint8_t g_reused[8192];  // freed as a whole; then 512 bytes from the middle are in use again
 
 uint8_t *ub() { return self().memory[static_cast<int>(Memory::UB)]; }
 
@@ -152,6 +156,7 @@ const Case kCases[] = {
          copyIn(32);
      }},
     {"freed", vectorKernel("k"), [] { checkGlobal(g_freed, 4, "DataCopy", "src"); }},
+    {"reused", vectorKernel("k"), [] { checkGlobal(g_reused + 1536, 4, "DataCopy", "src"); }},
     {"stranger", vectorKernel("k"), [] { checkGlobal(ub(), 4, "DataCopy", "src"); }},
 };
 
@@ -161,6 +166,9 @@ int main(int count, char **names) {
     aclrtStream stream = newStream();
     g_freed = newBuffer(8);
     EXPECT(aclrtFree(g_freed) == ACL_SUCCESS);
+    skrules_host_register_memory(g_reused, sizeof(g_reused));
+    skrules_host_unregister_memory(g_reused);
+    skrules_host_register_memory(g_reused + 1024, 512);
     for (int i = 1; i < count; ++i) {
         for (const Case &entry : kCases) {
             if (std::string(entry.name) != names[i]) continue;

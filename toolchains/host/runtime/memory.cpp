@@ -45,7 +45,7 @@ class Registry {
         allocation.owned = allocation.owned || owned;
         ++allocation.references;
         largest_ = std::max(largest_, allocation.bytes);
-        freed_.erase(begin);
+        forgetFreed(begin, begin + bytes + (owned ? kGlobalUnit : 0));
         ++generation_;
     }
 
@@ -94,6 +94,12 @@ class Registry {
     uint64_t generation() const { return generation_; }
 
   private:
+    // Memory that is in use again, or stands behind an allocation's end, was not freed in any sense that helps.
+    void forgetFreed(uintptr_t begin, uintptr_t end) {
+        for (auto range = freed_.begin(); range != freed_.end() && range->first < end;)
+            range = range->first + range->second > begin ? freed_.erase(range) : std::next(range);
+    }
+
     std::mutex lock_;
     std::map<uintptr_t, Allocation> ranges_;
     std::map<uintptr_t, size_t> freed_;
