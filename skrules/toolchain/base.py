@@ -87,6 +87,9 @@ class Toolchain(Protocol):
     def environment(self) -> Mapping[str, str]:
         """Return the whole environment of every command. Nothing else of the user's environment reaches them."""
 
+    def device_environment(self, arch: Arch) -> Mapping[str, str]:
+        """Return the whole environment of a program that runs on a device of `arch`, or on its emulation."""
+
     def compile_kernel(self, request: CompileKernel) -> Commands: ...
 
     def compile_cpp(self, request: CompileCpp) -> Commands: ...

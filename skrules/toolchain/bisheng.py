@@ -77,6 +77,11 @@ class BishengToolchain:
             "SOURCE_DATE_EPOCH": "0",
         }
 
+    def device_environment(self, arch: Arch) -> Mapping[str, str]:  # noqa: ARG002
+        """The driver's libraries lie outside of the toolkit, and the user says which devices a program may see."""
+        mine = {name: value for name, value in self.environ.items() if name.startswith(("ASCEND", "LD_LIBRARY_PATH"))}
+        return {**self.environment(), **mine}
+
     def compile_kernel(self, request: CompileKernel) -> Commands:
         return (
             (

@@ -26,6 +26,8 @@ _LIBRARY = "libskrules_host.so"
 # Modules that decide what hostcc makes of a source, and how it reads AscendC.
 _DRIVER = ("toolchain/command_line.py", "toolchain/cxx.py", "toolchain/hostcc.py")
 _LAUNCH_SYNTAX = ("toolchain/launch_*.py", "source/*.py")
+# The emulation's own switches, documented in the guide.
+_EMULATION = ("SKRULES_HOST_RACE", "SKRULES_HOST_STRICT", "SKRULES_HOST_TIMEOUT")
 # The cache of precompiled headers and the compiler need these; nothing else of the user's environment matters.
 _PASSED_ON = ("HOME", "SKRULES_CACHE", "XDG_CACHE_HOME", "TMPDIR")
 
@@ -85,6 +87,11 @@ class HostToolchain:
             "SOURCE_DATE_EPOCH": "0",
             "PYTHONPATH": str(resources.package().parent),
         }
+
+    def device_environment(self, arch: Arch) -> Mapping[str, str]:
+        """What the emulation is asked to do changes results, not objects: it is no part of `environment`."""
+        asked = {name: self.environ[name] for name in _EMULATION if name in self.environ}
+        return {**self.environment(), **asked, "SKRULES_HOST_ARCH": str(arch.npu_arch)}
 
     def compile_kernel(self, request: CompileKernel) -> Commands:
         return (

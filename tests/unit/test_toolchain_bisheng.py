@@ -171,3 +171,20 @@ def test_the_stand_in_is_strict(cann, arguments, message):
     done = subprocess.run([cann / "bin" / "bisheng", *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert message in done.stderr
+
+
+def test_a_program_on_a_device_finds_the_drivers_libraries(cann, tmp_path, arch):
+    libraries = f"/usr/local/Ascend/driver/lib64:{cann}/lib64"
+    environ = {
+        "ASCEND_HOME_PATH": str(cann),
+        "PATH": "",
+        "SKRULES_CACHE": str(tmp_path / "cache"),
+        "SECRET": "1",
+        "LD_LIBRARY_PATH": libraries,
+        "ASCEND_RT_VISIBLE_DEVICES": "3",
+    }
+    toolchain = select("bisheng", environ, machine="x86_64")
+    compiling, running = toolchain.environment(), toolchain.device_environment(arch)
+    assert running == {**compiling, "LD_LIBRARY_PATH": libraries, "ASCEND_RT_VISIBLE_DEVICES": "3"}
+    assert compiling["LD_LIBRARY_PATH"] == f"{cann}/lib64"
+    assert "ASCEND_RT_VISIBLE_DEVICES" not in compiling

@@ -134,3 +134,10 @@ def test_the_arch_table_as_a_header(table):
     assert '    {2201, "dav-2201", 196608, 524288, 65536, 65536, 131072, 1024, 2048, 24, 48},\n' in text
     assert '    {3510, "dav-3510", 253952, 524288, 65536, 65536, 262144, 4096, 4096, 36, 72},\n' in text
     assert "@" not in text
+
+
+def test_a_program_on_the_emulated_device_knows_its_arch_and_what_was_asked_for(toolchain, arch):
+    toolchain = HostToolchain(environ={**toolchain.environ, "SKRULES_HOST_RACE": "1", "SKRULES_HOST_ARCH": "2201"}, why="a test")
+    asked = {"SKRULES_HOST_ARCH": "3510", "SKRULES_HOST_RACE": "1"}
+    assert toolchain.device_environment(arch) == {**toolchain.environment(), **asked}
+    assert not asked.keys() & toolchain.environment().keys()
