@@ -29,6 +29,7 @@ from skrules.source.includes import local_headers
 from skrules.source.model import SourceUnit
 from skrules.source.operator_build import operator_build_findings
 from skrules.source.programs import defines_main
+from skrules.toolchain.command_line import include_folders
 
 MNEMONIC = "ADAPT"
 _NEWLINE = b"\n"
@@ -74,11 +75,16 @@ def codegen(target: Target, context: Context) -> Generated:
         what=" ".join(Path(source).name for source in target.strings("srcs")),
         inputs=(*target.strings("srcs"), *([contract] if contract else [])),
         outputs=(*(path for source in sources for path in (source.adapted, source.options)), descriptor),
-        key={"codegen": context.codegen_digest},
+        # Where headers are looked for, and what macros are defined, decides what is read and what is found.
+        key={"codegen": context.codegen_digest, "options": " ".join(_declared_options(target))},
         run=_runner(target, sources, contract, descriptor, depfile),
         depfile=depfile,
     )
     return Generated(sources=sources, descriptor=descriptor, action=action)
+
+
+def _declared_options(target: Target) -> list[str]:
+    return [*(f"-D{word}" for word in target.strings("defines")), *target.strings("options")]
 
 
 def _place(source: str, target: Target, folder: str) -> GeneratedSource:
@@ -93,10 +99,12 @@ def _runner(
     def run(root: Path) -> None:
         contract = load((root / contract_path).read_bytes(), contract_path) if contract_path else None
         units = [read((root / source.source).read_bytes(), source.source) for source in sources]
-        headers = {source.source: _headers(root, source.source) for source in sources}
+        decided = [word for entry in contract.entries for word in entry.options] if contract else []
+        words = _declared_options(target)
+        folders = [root / folder for folder in include_folders([*words, *decided])]
+        headers = {source.source: _headers(root, source.source, folders) for source in sources}
         wrappers = _wrappers(root, target.label.package, contract)
         adapted_paths = {source.source: source.adapted for source in sources}
-        words = [*(f"-D{word}" for word in target.strings("defines")), *target.strings("options")]
         text = generate(target.label.name, units, contract, adapted_paths, headers, wrappers, words)
         for source in sources:
             write_if_changed(root / source.adapted, text.adapted[source.source])
@@ -109,9 +117,9 @@ def _runner(
     return run
 
 
-def _headers(root: Path, source: str) -> tuple[SourceUnit, ...]:
-    """Read the workspace headers that a source includes: what a kernel calls may stand there."""
-    found = local_headers(str(root / source))
+def _headers(root: Path, source: str, folders: Sequence[Path]) -> tuple[SourceUnit, ...]:
+    """Read the workspace headers that a source includes, also from `folders`: what a kernel calls may stand there."""
+    found = local_headers(str(root / source), folders)
     inside = {path: data for path, data in found.items() if Path(path).is_relative_to(root)}
     return tuple(read(data, Path(path).relative_to(root).as_posix()) for path, data in sorted(inside.items()))
 

@@ -100,8 +100,17 @@ def test_an_added_arch_compiles_for_that_arch(bisheng_workspace):
 
 
 def test_a_compiler_flag_compiles_its_operator(built):
+    # Codegen runs too: options say where headers are, and it reads headers.
     built.edit("ops/scale/SConscript", 'name="scale",', 'name="scale",\n    options=["-g"],')
-    assert built.scons().actions == sorted(compiles("scale"))
+    assert built.scons().actions == sorted(adapt("scale") + compiles("scale"))
+
+
+def test_a_header_found_through_an_include_folder_is_read_and_compiled(built):
+    built.edit("ops/scale/scale.asc", '"../common/part.h"', '"part.h"')
+    built.edit("ops/scale/SConscript", 'name="scale",', 'name="scale",\n    options=["-Iops/common"],')
+    assert built.scons().actions == sorted(adapt("scale") + compiles("scale"))
+    built.edit("ops/common/part.h", "#pragma once", "#pragma once\n// edited")
+    assert built.scons().actions == sorted(adapt("scale", "shift") + compiles("scale", "shift"))
 
 
 def test_one_label_builds_that_operator_only(bisheng_workspace):
