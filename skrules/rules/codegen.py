@@ -174,7 +174,7 @@ def generate(
         texts[path] = _appended(text, render_launchers(own), adapted_paths[path])
     return OperatorText(
         adapted=texts,
-        options={source.unit.path: _options(source, wrappers, headers.get(source.unit.path, ())) for source in adapted},
+        options={source.unit.path: _options(source, wrappers, headers.get(source.unit.path, ()), options) for source in adapted},
         descriptor=render_descriptor(name, entries, {entry.name: entry.kernel.type for entry in entries}),
         findings=findings,
     )
@@ -221,7 +221,9 @@ def _appended(text: bytes, more: str, path: str, line: int = 0) -> bytes:
     return text + f'#line {line or text.count(_NEWLINE) + 2} "{path}"\n'.encode() + more.encode("latin-1")
 
 
-def _options(source: AdaptedSource, wrappers: Mapping[str, SourceUnit], headers: Sequence[SourceUnit]) -> str:
+def _options(
+    source: AdaptedSource, wrappers: Mapping[str, SourceUnit], headers: Sequence[SourceUnit], options: Sequence[str]
+) -> str:
     """Return what a source is compiled with: the contract's own words, and what the build itself must see to."""
     entries = [entry.entry for entry in source.entries]
     words = dict.fromkeys(word for entry in entries for word in (*entry.contract.defines, *entry.contract.options))
@@ -230,7 +232,8 @@ def _options(source: AdaptedSource, wrappers: Mapping[str, SourceUnit], headers:
     places = {Path(wrapper.path).parent.as_posix(): "" for wrapper in used}
     places.pop(Path(source.unit.path).parent.as_posix(), None)
     own = [*words, *(word for place in places for word in ("-iquote", place))]
-    if any(defines_main(unit) for unit in (source.unit, *headers, *used)):
+    is_named = "main" in _DEFINED.findall(" ".join((*options, *words)))
+    if not is_named and any(defines_main(unit) for unit in (source.unit, *headers, *used)):
         # What the source is linked into has a `main` of its own, or is no program; several sources may have one each.
         own.append(f"-Dmain={_own_main(source.unit.path)}")
     return "".join(f"{_quote(word)}\n" for word in own)

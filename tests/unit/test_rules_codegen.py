@@ -116,6 +116,14 @@ def test_a_main_is_renamed_where_there_is_one() -> None:
     assert made(wrapper=WRAPPER + "\nint main() { return 0; }\n").options["ops/cat/cat.asc"].endswith(renamed)
 
 
+def test_a_name_that_the_author_gave_main_stays() -> None:
+    unit = read(b"__global__ __vector__ void k() {}\nint main() {}\n", "k.asc")
+    contract = load(b"entries: {k: {compile: {defines: [main=trial]}}}", "c.yaml")
+    assert generate("k", [unit], contract, {"k.asc": "k.asc"}, {}).options["k.asc"] == "-Dmain=trial\n"
+    assert generate("k", [unit], None, {"k.asc": "k.asc"}, {}, {}, ["-Dmain=trial"]).options["k.asc"] == ""
+    assert "-Dmain=" in generate("k", [unit], None, {"k.asc": "k.asc"}, {}, {}, ["-Dmainly", "-Umain"]).options["k.asc"]
+
+
 def test_every_source_has_a_main_of_its_own() -> None:
     paths = ("a/b.asc", "a/b_asc", "a_b.asc", "a_2fb.asc", "\N{LATIN SMALL LETTER E WITH ACUTE}.asc")
     units = [
