@@ -11,6 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+# Where things are kept, never what comes out: another shell or login must not build everything again.
+_PLACES = frozenset({"HOME", "TMPDIR", "SKRULES_CACHE", "XDG_CACHE_HOME"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
@@ -38,5 +41,6 @@ class Action:
 
     def digest(self) -> str:
         """Return the digest of everything but the contents of `inputs`: command, environment and key."""
-        data = [self.mnemonic, self.command, sorted(self.environment.items()), sorted(self.key.items()), self.outputs]
+        environment = sorted((name, value) for name, value in self.environment.items() if name not in _PLACES)
+        data = [self.mnemonic, self.command, environment, sorted(self.key.items()), self.outputs]
         return hashlib.sha256(json.dumps(data).encode()).hexdigest()

@@ -79,7 +79,8 @@ def compare_actions(target: Target, arch: str, build: OperatorActions, context: 
         arch=arch,
         inputs=(program.outputs[0], cases, *([reference] if reference else []), *context.toolchain.module_inputs(context.build)),
         outputs=(verdict,),
-        key={**context.toolchain.key(), "compare": context.compare_digest, "arch": arch},
+        key={**context.toolchain.key(), "compare": context.compare_digest, "arch": arch, "numpy": context.numpy},
+        environment=context.toolchain.device_environment(context.archs.arch(arch)),
         run=_runner(target, arch, program.outputs[0], (verdict, failed_verdict), reference, context),
     )
     return CompareActions(arch=arch, verdict=verdict, failed_verdict=failed_verdict, actions=(program, run))
@@ -125,6 +126,7 @@ def _runner(
     target: Target, arch: str, program: str, verdicts: tuple[str, str], reference: str, context: Context
 ) -> Callable[[Path], None]:
     label, cases_path = str(target.label), target.file("cases")
+    environment = context.toolchain.device_environment(context.archs.arch(arch))
 
     def run(root: Path) -> None:
         # Numpy costs more to import than a build in which nothing is to do.
@@ -137,8 +139,8 @@ def _runner(
         passed, failed = (root / path for path in verdicts)
         for path in (passed, failed):
             path.unlink(missing_ok=True)
-        environment = {**context.toolchain.environment(), "SKRULES_HOST_ARCH": str(context.archs.arch(arch).npu_arch)}
-        entries = describe_program(root / program, environment)
+        interrupted = context.interrupted
+        entries = describe_program(root / program, environment, label=label, name=program, interrupted=interrupted)
         work = passed.parent / "work"
         verdict = run_compare(
             root / program,
@@ -151,6 +153,8 @@ def _runner(
             environment,
             _TIMEOUT_S,
             reference_name=reference,
+            program_name=program,
+            interrupted=interrupted,
         )
         good = verdict.status is Status.PASSED
         text = json.dumps({**to_json(verdict), "summary": detail(verdict)}, indent=2, sort_keys=True) + "\n"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import platform
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from skrules import resources
@@ -12,13 +15,16 @@ from skrules.rules.provenance import digest_code, digest_files, digest_tree
 from skrules.toolchain.base import Toolchain
 
 # Rooms whose code decides what codegen writes, and what a comparison says.
-_CODEGEN = ("errors", "findings", "source", "contract", "adapt", "binding", "rules/codegen")
+_CODEGEN = ("errors", "findings", "label", "source", "contract", "adapt", "binding", "rules/codegen", "engine/depfile")
 _COMPARE = ("errors", "findings", "source", "contract", "compare", "rules/compare")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """`build` is the folder of this toolchain's results, relative to the workspace, e.g. "build/host"."""
+    """`build` is the folder of this toolchain's results, relative to the workspace, e.g. "build/host".
+
+    `interrupted` tells whether the user wants the build to end: what runs long asks it.
+    """
 
     root: Path
     build: str
@@ -27,11 +33,21 @@ class Context:
     torch: TorchInfo | None
     codegen_digest: str
     compare_digest: str
+    numpy: str
     compare_template_digest: str
     binding_header_digest: str
+    interrupted: Callable[[], bool]
 
 
-def make_context(*, root: Path, build: str, archs: ArchTable, toolchain: Toolchain, torch: TorchInfo | None) -> Context:
+def make_context(
+    *,
+    root: Path,
+    build: str,
+    archs: ArchTable,
+    toolchain: Toolchain,
+    torch: TorchInfo | None,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> Context:
     """Collect what the rules need. Results of different toolchains never share a folder."""
     package, templates = resources.package(), resources.templates()
     shapes = "".join(digest_tree(templates / name, suffixes=(".j2", ".h")) for name in ("adapt", "binding"))
@@ -41,9 +57,16 @@ def make_context(*, root: Path, build: str, archs: ArchTable, toolchain: Toolcha
         archs=archs,
         toolchain=toolchain,
         torch=torch,
-        codegen_digest=digest_code(package, _CODEGEN) + shapes,
+        codegen_digest=digest_code(package, _CODEGEN) + shapes + _versions("jinja2", "PyYAML"),
         compare_digest=digest_code(package, _COMPARE),
+        numpy=_versions("numpy", "ml_dtypes"),
         compare_template_digest=digest_tree(templates / "compare", suffixes=(".asc", ".h")),
         # Not the headers of the binding runtime: they are in its own key, and kernels do not see them.
         binding_header_digest=digest_files((templates / "binding").glob("skrules_*.h"), below=templates),
+        interrupted=interrupted,
     )
+
+
+def _versions(*distributions: str) -> str:
+    """Return the versions of Python and of libraries that decide what comes out: random numbers, YAML, rendered text."""
+    return " ".join([platform.python_version(), *(f"{name} {metadata.version(name)}" for name in distributions)])

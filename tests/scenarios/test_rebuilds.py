@@ -119,7 +119,7 @@ def test_one_label_builds_that_operator_only(bisheng_workspace):
     assert bisheng_workspace.scons("//ops/scale", "ARCH=dav-2201").actions == []
 
 
-def test_compare_links_and_runs_again_only_what_changed(bisheng_workspace):
+def test_compare_compiles_its_program_once_and_links_it_for_each_operator(bisheng_workspace):
     # The stand-in's programs do not run, so the verdicts fail; what is linked shows all the same.
     run = bisheng_workspace.scons("compare", "-k", "ARCH=dav-2201")
     assert run.status != 0

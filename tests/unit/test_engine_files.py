@@ -1,0 +1,36 @@
+"""Results are written whole or not at all, and only when they changed."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import pytest
+
+from skrules.engine.files import write_atomically, write_if_changed
+
+
+def test_equal_content_is_left_alone(tmp_path):
+    path = tmp_path / "folder" / "file"
+    assert write_if_changed(path, b"one")
+    os.utime(path, (1, 1))
+    assert not write_if_changed(path, b"one")
+    assert path.stat().st_mtime == 1
+    assert write_if_changed(path, b"two")
+    assert path.read_bytes() == b"two"
+
+
+def test_a_failed_write_leaves_the_old_content_and_nothing_else(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    with pytest.raises(TypeError):
+        write_atomically(path, "not bytes")
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_files_are_as_readable_as_any(tmp_path):
+    (tmp_path / "plain").write_bytes(b"")
+    write_atomically(tmp_path / "file", b"")
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "file")]
+    assert modes[0] == modes[1]
