@@ -45,6 +45,17 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     return dtype
 
 
+def number_dtype(spelled: str) -> np.dtype[Any] | None:
+    """Return the numpy type of `str(array.dtype)`, None when it is no type of real numbers that can be compared."""
+    if spelled in COMPARABLE:
+        return numpy_dtype(spelled)
+    try:
+        dtype: np.dtype[Any] = np.dtype(spelled)
+    except (TypeError, ValueError, SyntaxError):
+        return None
+    return dtype if dtype.kind in "biuf" else None
+
+
 def is_float(name: str) -> bool:
     """Tell whether values of this dtype are floating point numbers."""
     return "float" in name

@@ -47,13 +47,14 @@ def write_plan(folder: Path, cases: Sequence[Case], entries: Mapping[str, Subjec
         for label, tensor in case.all_tensors().items():
             if tensor.fill != "sentinel":
                 data = numbers.little_endian(make_tensor(case, label, tensor))
-                (folder / _input_file(case, label)).write_bytes(data)
+                (folder / input_file(case, label)).write_bytes(data)
     plan = folder / "plan.txt"
     plan.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
     return plan
 
 
-def _input_file(case: Case, label: str) -> str:
+def input_file(case: Case, label: str) -> str:
+    """Return where the plan's folder has the initial content of a tensor, in little endian."""
     return f"inputs/{case.name}.{label}.bin"
 
 
@@ -72,7 +73,7 @@ def _argument(case: Case, parameter: Argument) -> list[str]:
 
 
 def _tensor(case: Case, parameter: Argument, label: str, tensor: TensorCase) -> str:
-    file = "-" if tensor.fill == "sentinel" else _input_file(case, label)
+    file = "-" if tensor.fill == "sentinel" else input_file(case, label)
     dtype = list(DTYPES).index(tensor.dtype) + 1
     return f"{tensor.bytes} {_use(parameter)} {file} {dtype} {'x'.join(map(str, tensor.shape)) or '-'}"
 

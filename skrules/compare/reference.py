@@ -5,180 +5,231 @@
 
 A function takes, by name, those inputs, in-place tensors, lists of them, scalars and structs (as bytes) it wants, and returns
 the output, or a mapping from output to array when there are several. An output list is a list of arrays. Elements that are
-padding, which the kernel may leave as they are, are masked: `numpy.ma.masked_array(values, mask=...)`.
+padding, which the kernel may leave as they are, are masked: `numpy.ma.masked_array(values, mask=...)`. The file stands alone:
+what it would import from beside it could change without anybody running the cases again.
+
+It is the user's code and may do anything, so it runs in a process of its own (`reference_worker`), once for all cases of an
+operator. Only data comes back: for each case a JSON record and raw arrays, which are checked here.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import inspect
+import json
+import os
+import re
 import sys
-import types
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from skrules import resources
 from skrules.compare import numbers
-from skrules.compare.case import Case, label_of
+from skrules.compare.case import Case, TensorCase, label_of
+from skrules.compare.child import Ending, never, run_child, tail
 from skrules.compare.numbers import Array
-from skrules.compare.plan import outputs_of
+from skrules.compare.plan import input_file, outputs_of
 from skrules.compare.subject import Subject
 from skrules.contract.model import Role
-from skrules.errors import Location, TestFailure, did_you_mean
+from skrules.errors import Location, TestFailure
+
+# Only to find skrules: nothing that lies beside it may stand before the standard library.
+_START = """import sys
+sys.path.insert(0, sys.argv[1])
+import skrules
+del sys.path[0]
+from skrules.compare.reference_worker import main
+main(sys.argv[2])
+"""
+_PATH_BYTES = 500  # as much of a file's name as faulthandler writes
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """A loaded reference file. Its module is its own: nothing of it stays in `sys.modules` or on disk."""
+    """What a reference said, in `folder`. `place` is where it was when it ended before its time, with all that is known."""
 
-    def __init__(self, path: Path, name: str = "") -> None:
-        """Load `path`; messages call it `name`. Raises TestFailure with the place when its code fails."""
-        self._path = path
-        self._name = name or path.name
-        module = f"skrules_reference_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
-        self._module = types.ModuleType(module)
-        self._module.__file__ = str(path)
-        with self._running("cannot be loaded"):
-            code = compile(path.read_bytes(), str(path), "exec")
-            exec(code, self._module.__dict__)
+    folder: Path
+    name: str
+    cases: tuple[str, ...]
+    ending: str = ""
+    place: int = 0
 
-    @contextlib.contextmanager
-    def _running(self, what: str) -> Iterator[None]:
-        # Registered while its code runs, since dataclasses and pickle look a class's module up by name.
-        sys.modules[self._module.__name__] = self._module
-        try:
-            yield
-        except (KeyboardInterrupt, TestFailure):
-            raise
-        except BaseException as error:
-            text = f"{type(error).__name__}: {error}".rstrip(": ")
-            raise TestFailure(f"the reference {what}: {text}", at=self._place(error)) from error
-        finally:
-            sys.modules.pop(self._module.__name__, None)
-
-    def _place(self, error: BaseException) -> Location:
-        """The last line of the user's file that the error came through."""
-        if isinstance(error, SyntaxError) and error.filename == str(self._path):
-            return Location(file=self._name, line=error.lineno or 0, column=error.offset or 0)
-        line = 0
-        trace = error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == str(self._path):
-                line = trace.tb_lineno
-            trace = trace.tb_next
-        return Location(file=self._name, line=line)
-
-    def expected(self, case: Case, entry: Subject, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    def expected(self, case: Case, entry: Subject) -> dict[str, Array]:
         """Return the expected output arrays of a case by label, in the dtype that the reference computed; masked where masked.
 
-        `inputs` has the initial content of input and in-place tensors by label. Raises TestFailure: no function for the
-        entry, its code fails, it asks for what the kernel does not have, or it returns other outputs or shapes than the
-        case has.
+        Raises TestFailure: no function for the entry, its code fails or ends the process, it asks for what the kernel does not
+        have, or it returns other outputs, shapes or values than the case can have.
         """
-        function = self._function(entry)
-        code = getattr(inspect.unwrap(function), "__code__", None)
-        at = Location(file=self._name, line=getattr(code, "co_firstlineno", 0))
-        tensors = dict(outputs_of(case, entry))
-        # By parameter: a list is one output, even one without items.
-        outputs = [
-            each.name
-            for each in entry.arguments
-            if each.name in tensors or (each.name in case.lists and Role.OUTPUT in each.roles)
-        ]
-        arguments = _arguments(function, _available(case, entry, inputs), f"the reference {function.__name__}()", at)
-        with self._running(f"fails in case '{case.name}'"), np.errstate(all="ignore"):
-            result = function(**arguments)
-        if not isinstance(result, Mapping):
-            if len(outputs) != 1:
-                raise TestFailure(
-                    f"the reference {function.__name__}() must return a mapping with {', '.join(outputs)}, "
-                    f"not {type(result).__name__}",
-                    at=at,
-                )
-            result = {outputs[0]: result}
-        for name in [*result, *outputs]:
-            if name not in outputs or name not in result:
-                what = "returns no" if name in outputs else "returns the unknown"
-                raise TestFailure(f"the reference {function.__name__}() {what} '{name}'", at=at, allowed=outputs)
-        arrays: dict[str, Array] = {}
-        with self._running(f"returns no array in case '{case.name}'"):
-            for name in outputs:
-                if name in case.lists:
-                    items, wanted = list(result[name]), len(case.lists[name])
-                    if len(items) != wanted:
-                        raise TestFailure(f"the reference's '{name}' has {len(items)} tensors, not {wanted}", at=at)
-                    arrays |= {label_of(name, index): _array(item) for index, item in enumerate(items)}
-                else:
-                    arrays[name] = _array(result[name])
-        for name, tensor in tensors.items():
-            _check(arrays[name], name, tensor.shape, tensor.dtype, at)
-        return arrays
+        index = self.cases.index(case.name)
+        record = _read(self.folder / f"{index}.json", self.name)
+        if record is None:
+            raise self._missing(index)
+        line = record.get("line")
+        at = Location(file=self.name, line=line if type(line) is int else 0)
+        arrays = record.get("arrays")
+        described = arrays if isinstance(arrays, dict) else {}
+        return {label: _array(self.folder, described.get(label), label, tensor, at) for label, tensor in outputs_of(case, entry)}
 
-    def _function(self, entry: Subject) -> Callable[..., Any]:
-        for name in (entry.name, entry.kernel_name):
-            function = self._module.__dict__.get(name)
-            if callable(function):
-                chosen: Callable[..., Any] = function
-                return chosen
-        known = [name for name, value in self._module.__dict__.items() if isinstance(value, types.FunctionType)]
-        message = f"there is no function '{entry.name}' for the entry of that name"
-        raise TestFailure(message, at=Location(file=self._name), allowed=known, hint=did_you_mean(entry.name, known))
+    def _missing(self, index: int) -> TestFailure:
+        culprit = next((at for at, _ in enumerate(self.cases) if not (self.folder / f"{at}.json").exists()), index)
+        if index != culprit:
+            message = f"the reference has no result, since it ended in case '{self.cases[culprit]}'"
+            return TestFailure(message, at=Location(file=self.name))
+        begun = _read(self.folder / f"{index}.begun.json", self.name) or {}
+        line = self.place or begun.get("line")
+        at = Location(file=self.name, line=line if type(line) is int else 0)
+        return TestFailure(f"the reference {self.ending} in case '{self.cases[index]}'", at=at)
 
 
-def _available(case: Case, entry: Subject, inputs: Mapping[str, Array]) -> dict[str, Any]:
-    """Everything a reference may ask for, tensors as copies that it may change."""
-    available: dict[str, Any] = {**case.scalars, **case.structs}
+def run_reference(
+    path: Path,
+    name: str,
+    work: Path,
+    cases: Sequence[Case],
+    entries: Mapping[str, Subject],
+    timeout_s: float,
+    *,
+    interrupted: Callable[[], bool] = never,
+) -> Reference:
+    """Run the reference file `path`, which messages call `name`, on `cases`, whose plan is in `work`.
+
+    `timeout_s` is the wall time for all cases together. Raises TestFailure with the place when the file cannot be loaded,
+    BuildError when `interrupted()` turns true.
+    """
+    folder = work.resolve() / "reference"
+    request = write_request(path, folder, cases, entries, timeout_s)
+    log = folder / "output.txt"
+    with log.open("wb") as output:
+        ending = run_child(
+            [sys.executable, "-P", "-c", _START, str(resources.package().parent), str(request)],
+            env=os.environ,
+            stdout=output,
+            stderr=output,
+            timeout_s=timeout_s,
+            interrupted=interrupted,
+            what=f"the reference {name}",
+        )
+    return read_reference(path, name, folder, cases, ending, tail(log))
+
+
+def write_request(path: Path, folder: Path, cases: Sequence[Case], entries: Mapping[str, Subject], timeout_s: float) -> Path:
+    """Make `folder`, beside the inputs of the plan, and write what the worker is to do; return that file."""
+    folder.mkdir(parents=True)
+    request = {
+        "reference": str(path.absolute()),
+        # A little early: the process is killed at its end, and what it did by then is worth a line.
+        "deadline": time.time() + max(0.8 * timeout_s, timeout_s - 1),
+        "cases": [_request(case, entries[case.entry]) for case in cases],
+    }
+    file = folder / "request.json"
+    file.write_text(json.dumps(request), encoding="utf-8")
+    return file
+
+
+def read_reference(path: Path, name: str, folder: Path, cases: Sequence[Case], ending: Ending, said: str) -> Reference:
+    """Return what the worker left in `folder`. Raises TestFailure with the place when it could not load `path`."""
+    text = f"{ending.text}\n{said}" if said else ending.text
+    place = _place(folder / "trace.txt", path.absolute())
+    if _read(folder / "loaded.json", name) is None:
+        raise TestFailure(f"the reference cannot be loaded: its process {text}", at=Location(file=name, line=place))
+    return Reference(folder=folder, name=name, cases=tuple(case.name for case in cases), ending=text, place=place)
+
+
+def _request(case: Case, entry: Subject) -> dict[str, Any]:
+    """Describe one case: what its function may ask for, and the outputs it must return."""
+    arguments: dict[str, Any] = {name: {"value": value} for name, value in case.scalars.items()}
+    arguments |= {name: {"bytes": data.hex()} for name, data in case.structs.items()}
+    outputs: dict[str, Any] = {}
     for parameter in entry.arguments:
-        if Role.INPUT not in parameter.roles:
-            continue
-        if parameter.name in case.tensors:
-            array = inputs.get(parameter.name)
-            available[parameter.name] = None if array is None else array.copy()
-        elif parameter.name in case.lists:
-            items = range(len(case.lists[parameter.name]))
-            available[parameter.name] = [inputs[label_of(parameter.name, index)].copy() for index in items]
-    return available
+        name = parameter.name
+        if Role.INPUT in parameter.roles and name in case.tensors:
+            arguments[name] = _input(case, name, case.tensors[name])
+        elif Role.INPUT in parameter.roles and name in case.lists:
+            items = [_input(case, label_of(name, index), item) for index, item in enumerate(case.lists[name])]
+            arguments[name] = {"list": items}
+        # By parameter: a list is one output, even one without items.
+        if Role.OUTPUT in parameter.roles and name in case.lists:
+            outputs[name] = {"list": [label_of(name, index) for index in range(len(case.lists[name]))]}
+        elif Role.OUTPUT in parameter.roles and case.tensors.get(name) is not None:
+            outputs[name] = {"label": name}
+    shapes = {label: tensor.shape for label, tensor in outputs_of(case, entry)}
+    functions = (entry.name, entry.kernel_name)
+    return {"name": case.name, "functions": functions, "arguments": arguments, "outputs": outputs, "shapes": shapes}
 
 
-def _arguments(function: Callable[..., Any], available: Mapping[str, Any], what: str, at: Location) -> dict[str, Any]:
+def _input(case: Case, label: str, tensor: TensorCase | None) -> dict[str, Any]:
+    if tensor is None or tensor.fill == "sentinel":
+        return {"value": None}
+    return {"file": f"../{input_file(case, label)}", "dtype": tensor.dtype, "shape": tensor.shape}
+
+
+def _read(path: Path, name: str) -> dict[str, Any] | None:
+    """Read a record, None when there is none or it is no record. Raises the failure that it reports."""
     try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        raise TestFailure(f"{what} has no signature", at=at) from None
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return dict(available)
-    chosen = {}
-    for parameter in parameters:
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            continue
-        if parameter.kind is parameter.POSITIONAL_ONLY:
-            raise TestFailure(f"{what} takes '{parameter.name}' by position; arguments come by name", at=at)
-        if parameter.name in available:
-            chosen[parameter.name] = available[parameter.name]
-        elif parameter.default is parameter.empty:
-            hint = did_you_mean(parameter.name, available)
-            raise TestFailure(f"{what} asks for '{parameter.name}', which is no input", at=at, allowed=available, hint=hint)
-    return chosen
+        data = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict):
+        return None
+    if "error" not in data:
+        return data
+    error = data["error"]
+    try:
+        at = Location(file=name, line=int(error["line"]), column=int(error["column"]))
+        failure = TestFailure(str(error["message"]), at=at, allowed=map(str, error["allowed"]), hint=str(error["hint"]))
+    except (TypeError, KeyError, ValueError):
+        return None
+    raise failure
 
 
-def _array(value: Any) -> Array:
-    """Return a value as an array, which keeps its mask if it has one."""
-    return np.ma.asarray(value) if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
+def _place(trace: Path, path: Path) -> int:
+    """Return the innermost line of the user's file in what faulthandler wrote, 0 when it is not there."""
+    spelled = str(path).encode("ascii", "backslashreplace").decode()[:_PATH_BYTES]
+    with contextlib.suppress(OSError):
+        found = re.search(rf'File "{re.escape(spelled)}(?:\.\.\.)?", line (\d+) ', trace.read_text("utf-8", "replace"))
+        return int(found[1]) if found else 0
+    return 0
 
 
-def _check(array: Array, name: str, shape: tuple[int, ...], dtype: str, at: Location) -> None:
-    if array.shape != shape:
-        raise TestFailure(f"the reference's '{name}' has the shape {list(array.shape)}, not {list(shape)}", at=at)
-    if array.dtype.kind not in "biuf" and str(array.dtype) not in numbers.COMPARABLE:
-        raise TestFailure(f"the reference's '{name}' is an array of {array.dtype}", at=at)
+def _array(folder: Path, described: Any, label: str, tensor: TensorCase, at: Location) -> Array:
+    """Read and check one output. Nothing is believed of what the worker says of its arrays."""
+    described = described if isinstance(described, dict) else {}
+    shape = described.get("shape")
+    if shape != list(tensor.shape):
+        raise TestFailure(f"the reference's '{label}' has the shape {shape}, not {list(tensor.shape)}", at=at)
+    dtype = numbers.number_dtype(str(described.get("dtype")))
+    if dtype is None:
+        raise TestFailure(f"the reference's '{label}' is an array of {described.get('dtype')}", at=at)
+    array = np.frombuffer(_bytes(folder, described, "data", dtype.itemsize * tensor.elements, label, at), dtype)
+    array = array.reshape(tensor.shape)
+    if described.get("mask"):
+        mask = np.frombuffer(_bytes(folder, described, "mask", tensor.elements, label, at), np.uint8).reshape(tensor.shape)
+        array = np.ma.masked_array(array, mask=mask != 0)
+    _check(array, label, tensor.dtype, at)
+    return array
+
+
+def _bytes(folder: Path, described: Mapping[str, Any], what: str, size: int, label: str, at: Location) -> bytes:
+    try:
+        data = (folder / Path(str(described.get(what))).name).read_bytes()
+    except (OSError, ValueError):
+        data = b""
+    if len(data) != size:
+        raise TestFailure(f"the reference left {len(data)} bytes of '{label}', not {size}", at=at)
+    return data
+
+
+def _check(array: Array, label: str, dtype: str, at: Location) -> None:
     array = array.compressed() if isinstance(array, np.ma.MaskedArray) else array
     if numbers.is_float(dtype) or dtype == "bool" or not array.size:
         return
     low, high = numbers.limits(dtype)
     values = array if array.dtype.kind in "biu" else array.astype(np.float64)
     if values.dtype.kind == "f" and not bool(np.all(np.isfinite(values) & (np.trunc(values) == values))):
-        raise TestFailure(f"the reference's '{name}' has fractions, and the output is {dtype}", at=at)
+        raise TestFailure(f"the reference's '{label}' has fractions, and the output is {dtype}", at=at)
     if int(values.min()) < low or int(values.max()) > high:
-        raise TestFailure(f"the reference's '{name}' goes beyond {dtype}: {values.min()} to {values.max()}", at=at)
+        raise TestFailure(f"the reference's '{label}' goes beyond {dtype}: {values.min()} to {values.max()}", at=at)

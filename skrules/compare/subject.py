@@ -6,12 +6,13 @@ The program knows the resolved C++ types, which the source alone does not show: 
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skrules.compare.child import never, run_child, tail_of
 from skrules.contract.model import ParameterKind, Role
 from skrules.errors import TestFailure
 
@@ -61,22 +62,32 @@ class Subject:
         return self.kernel.partition("<")[0].rpartition("::")[2].strip()
 
 
-def describe_program(program: Path, env: Mapping[str, str]) -> tuple[Subject, ...]:
-    """Ask a compare program for its entries. Raises TestFailure when it cannot be run or says nothing of use."""
-    command = [str(program.resolve()), "--describe"]
-    try:
-        done = subprocess.run(command, env=dict(env), stdin=subprocess.DEVNULL, capture_output=True, timeout=_DESCRIBE_S)
-    except OSError as error:
-        raise TestFailure(f"the compare program cannot be started: {error.strerror or error}") from None
-    except subprocess.TimeoutExpired:
-        raise TestFailure(f"the compare program did not describe its operator within {_DESCRIBE_S:g} s") from None
-    if done.returncode != 0:
-        notes = done.stderr.decode("utf-8", "replace").splitlines()[-20:]
-        raise TestFailure(f"the compare program ended with status {done.returncode} instead of describing itself", notes=notes)
-    return read_description(done.stdout.decode("utf-8", "replace"))
+def describe_program(
+    program: Path, env: Mapping[str, str], *, label: str, name: str = "", interrupted: Callable[[], bool] = never
+) -> tuple[Subject, ...]:
+    """Ask the compare program of the operator `label` for its entries; messages call it `name`.
+
+    Raises TestFailure when it cannot be run or says nothing of use, BuildError when `interrupted()` turns true.
+    """
+    what = f"{label}: the compare program {name or program}"
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        ending = run_child(
+            [str(program.resolve()), "--describe"],
+            env=env,
+            stdout=stdout,
+            stderr=stderr,
+            timeout_s=_DESCRIBE_S,
+            interrupted=interrupted,
+            what=what,
+        )
+        if not ending.good:
+            instead = " instead of describing itself" if ending.started else ""
+            raise TestFailure(f"{what} {ending.text}{instead}", notes=tail_of(stderr).splitlines())
+        stdout.seek(0)
+        return read_description(stdout.read().decode("utf-8", "replace"), what)
 
 
-def read_description(text: str) -> tuple[Subject, ...]:
+def read_description(text: str, what: str = "the compare program") -> tuple[Subject, ...]:
     """Read what `--describe` prints: the last line, since start-up code of a kernel may print too.
 
     Raises TestFailure when that is no description.
@@ -86,7 +97,7 @@ def read_description(text: str) -> tuple[Subject, ...]:
         data = json.loads(lines[-1] if lines else "")
         return tuple(_subject(entry) for entry in data["entries"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise TestFailure(f"the compare program's description of its operator is unreadable: {error!r}") from None
+        raise TestFailure(f"{what} describes its operator unreadably: {error!r}") from None
 
 
 def _subject(data: Mapping[str, Any]) -> Subject:

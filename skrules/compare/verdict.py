@@ -18,7 +18,6 @@ from skrules.compare.difference import (
     default_tolerance,
     unwritten_elements,
 )
-from skrules.compare.inputs import make_inputs
 from skrules.compare.numbers import Array
 from skrules.compare.plan import outputs_of, read_output
 from skrules.compare.reference import Reference
@@ -144,7 +143,7 @@ def judge(case: Case, entry: Subject, run: CaseRun, outputs: Path, reference: Re
     expected: Mapping[str, Array] = {}
     if reference is not None:
         try:
-            expected = reference.expected(case, entry, make_inputs(case))
+            expected = reference.expected(case, entry)
         except TestFailure as error:
             messages.append(f"{title}: {str(error).removeprefix('error: ')}")
     tensors = []

@@ -34,6 +34,7 @@ from skrules.rules.request import VARIABLES, VERBS, Request, assignments, from_f
 from skrules.rules.torch import usable_torch
 from skrules.rules.workspace import load_workspace, refuse_build_folder
 from skrules.scons.builders import Runner
+from skrules.scons.interruption import Interruption
 from skrules.scons.summary import summarise
 from skrules.toolchain.detect import select
 
@@ -69,7 +70,9 @@ class Workspace:
         archs = load_archs(resources.toolchains() / "ascend.yaml")
         toolchain = select(request.toolchain, os.environ)
         torch, left_out = usable_torch(toolchain)
-        context = make_context(root=root, build=request.build, archs=archs, toolchain=toolchain, torch=torch)
+        context = make_context(
+            root=root, build=request.build, archs=archs, toolchain=toolchain, torch=torch, interrupted=Interruption().happened
+        )
         graph = make_graph(workspace, request, context)
 
         SetOption("num_jobs", os.cpu_count() or 1)

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
-import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from skrules.compare.case import Case, TensorCase
-from skrules.compare.inputs import make_inputs
-from skrules.compare.reference import Reference
+from skrules.compare.child import Ending
+from skrules.compare.plan import input_file, write_plan
+from skrules.compare.reference import Reference, read_reference, write_request
+from skrules.compare.reference_worker import serve
 from skrules.compare.subject import Argument, Subject
 from skrules.contract.model import ParameterKind, Role
 from skrules.errors import Location, TestFailure
@@ -43,10 +45,19 @@ SINGLE = Subject(name="k", kernel="k", arguments=(ADD.arguments[0], ADD.argument
 SINGLE_CASE = Case(name="two", entry="k", tensors={k: CASE.tensors[k] for k in "xz"}, scalars={}, structs={}, at=CASE.at)
 
 
+def _served(path: Path, subject: Subject, case: Case) -> Reference:
+    """Do in this process what the reference's own process does, and read what it left."""
+    work = path.parent / f"work-{len(list(path.parent.iterdir()))}"
+    write_plan(work, [case], {subject.name: subject})
+    folder = work / "reference"
+    serve(write_request(path, folder, [case], {subject.name: subject}, 10.0))
+    return read_reference(path, "ops/add/reference.py", folder, [case], Ending(good=True, text="ended with status 0"), "")
+
+
 def _expected(tmp_path: Path, text: str, subject: Subject = ADD, case: Case = CASE) -> dict[str, np.ndarray]:
     path = tmp_path / "reference.py"
     path.write_text(text, encoding="utf-8")
-    return Reference(path, "ops/add/reference.py").expected(case, subject, make_inputs(case))
+    return _served(path, subject, case).expected(case, subject)
 
 
 def _failure(tmp_path: Path, text: str, subject: Subject = ADD, case: Case = CASE) -> str:
@@ -76,20 +87,31 @@ def test_one_output_needs_no_mapping(tmp_path: Path) -> None:
 
 
 def test_inputs_are_copies(tmp_path: Path) -> None:
-    text = "def k(x):\n    x += 1\n    return x\n"
-    inputs = make_inputs(SINGLE_CASE)
-    path = tmp_path / "reference.py"
-    path.write_text(text, encoding="utf-8")
-    Reference(path).expected(SINGLE_CASE, SINGLE, inputs)
-    assert inputs["x"].tolist() == [0, 1, 2]
+    assert _expected(tmp_path, "def k(x):\n    x += 1\n    return x\n", SINGLE, SINGLE_CASE)["z"].tolist() == [1, 2, 3]
+    (file,) = tmp_path.glob(f"work-*/{input_file(SINGLE_CASE, 'x')}")
+    assert np.fromfile(file, "<f4").tolist() == [0, 1, 2]
 
 
-def test_nothing_stays_behind(tmp_path: Path) -> None:
-    before = set(sys.modules)
-    text = "from __future__ import annotations\nimport dataclasses\n@dataclasses.dataclass\nclass A:\n    x: int\n"
-    _expected(tmp_path, text + "def k(x):\n    return x\n", SINGLE, SINGLE_CASE)
-    assert not [name for name in set(sys.modules) - before if "reference" in name]
-    assert [path.name for path in tmp_path.iterdir()] == ["reference.py"]
+def test_classes_find_their_module(tmp_path: Path) -> None:
+    text = "from __future__ import annotations\nimport dataclasses, pickle\n@dataclasses.dataclass\nclass A:\n    x: int\n"
+    text += "def k(x):\n    return x + pickle.loads(pickle.dumps(A(1))).x\n"
+    assert _expected(tmp_path, text, SINGLE, SINGLE_CASE)["z"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2", "float16", "int8", "bool", "uint64"])
+def test_every_dtype_goes_there_and_back(tmp_path: Path, dtype: str) -> None:
+    tensors = {
+        "x": TensorCase(shape=(3,), dtype=dtype, fill="ones"),
+        "z": TensorCase(shape=(3,), dtype=dtype, fill="sentinel"),
+    }
+    found = _expected(tmp_path, "def k(x):\n    return x\n", SINGLE, replace(SINGLE_CASE, tensors=tensors))["z"]
+    assert (str(found.dtype), found.astype(float).tolist()) == (dtype, [1, 1, 1])
+
+
+@pytest.mark.parametrize("dtype", [">i4", ">f8", "float128", "bool", "uint64"])
+def test_any_array_of_numbers_may_come_back(tmp_path: Path, dtype: str) -> None:
+    text = f"import numpy as np\ndef k(x):\n    return np.array([[1, 0, 1]], dtype='{dtype}').T[:, 0]\n"
+    assert _expected(tmp_path, text, SINGLE, SINGLE_CASE)["z"].tolist() == [1, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -134,9 +156,9 @@ def test_files_of_other_bytes_are_no_crash(tmp_path: Path) -> None:
     for data in (b"\xff\xfe", b"a = 1\0"):
         path.write_bytes(data)
         with pytest.raises(TestFailure, match="cannot be loaded"):
-            Reference(path)
+            _served(path, SINGLE, SINGLE_CASE)
     with pytest.raises(TestFailure, match="cannot be loaded: FileNotFoundError"):
-        Reference(tmp_path / "none.py")
+        _served(tmp_path / "none.py", SINGLE, SINGLE_CASE)
 
 
 LIST = ParameterKind.TENSOR_LIST
@@ -170,14 +192,6 @@ def test_lists_are_lists_of_arrays(tmp_path: Path) -> None:
     assert _expected(tmp_path, text, SPLIT, SPLIT_CASE)["zs[1]"].tolist() == [2, 3]
 
 
-def test_items_are_copies(tmp_path: Path) -> None:
-    inputs = make_inputs(SPLIT_CASE)
-    path = tmp_path / "reference.py"
-    path.write_text("def split(xs):\n    xs[0] += 1\n    return [[0], [0, 0]]\n", encoding="utf-8")
-    Reference(path).expected(SPLIT_CASE, SPLIT, inputs)
-    assert inputs["xs[0]"].tolist() == [0, 1]
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -203,3 +217,27 @@ def test_what_is_masked_may_be_anything(tmp_path: Path) -> None:
     assert _expected(tmp_path, text.format(True), SINGLE, SINGLE_CASE)["z"].count() == 1
     assert _expected(tmp_path, text.format("True").replace("[False,", "[True,"), SINGLE, SINGLE_CASE)["z"].count() == 0
     assert "goes beyond int8" in _failure(tmp_path, text.format(False), SINGLE, SINGLE_CASE)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        pytest.param("0.json", b"", "ended with status 0 in case 'two'", id="no-record"),
+        pytest.param("0.json", b"[" * 100_000, "ended with status 0 in case 'two'", id="nested"),
+        pytest.param("0.json", b'{"error": 3}', "ended with status 0 in case 'two'", id="no-error"),
+        pytest.param("0.json", b'{"arrays": 3}', "'z' has the shape None, not [3]", id="no-arrays"),
+        pytest.param("0.json", b'{"arrays": {"z": {"shape": [3]}}}', "an array of None", id="no-dtype"),
+        pytest.param("0.json", b'{"arrays": {"z": {"shape": [3], "dtype": "object"}}}', "an array of object", id="objects"),
+        pytest.param("0.json", b'{"arrays": {"z": {"shape": [3], "dtype": "int8"}}}', "left 0 bytes of 'z', not 3", id="no-data"),
+        pytest.param("0.0.data", b"\0" * 13, "left 13 bytes of 'z', not 12", id="longer"),
+        pytest.param("0.0.data", b"\0\0\xc0\x7f" * 3, "has fractions", id="nan"),
+    ],
+)
+def test_nothing_is_believed_of_what_came_back(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    path = tmp_path / "reference.py"
+    path.write_text("def k(x):\n    return x\n", encoding="utf-8")
+    reference = _served(path, SINGLE, SINGLE_CASE)
+    (reference.folder / name).write_bytes(data)
+    with pytest.raises(TestFailure) as caught:
+        reference.expected(SINGLE_CASE, SINGLE)
+    assert message in str(caught.value)

@@ -95,6 +95,7 @@ def _compare(
         dict(os.environ),
         timeout_s,
         reference_name="ops/double/reference.py",
+        program_name="build/compare",
     )
 
 
@@ -176,7 +177,7 @@ def test_a_crash_names_case_and_signal(tmp_path: Path) -> None:
     hook = "if case == 'two': print('bad block', file=sys.stderr, flush=True); os.kill(os.getpid(), signal.SIGSEGV)"
     verdict = _compare(tmp_path, hook, cases=(ONE, TWO, replace(ONE, name="three")))
     assert [case.status for case in verdict.cases] == [Status.PASSED, Status.FAILED, Status.FAILED]
-    assert verdict.cases[1].messages == ("//ops/double case 'two': the program was ended by SIGSEGV\nbad block",)
+    assert verdict.cases[1].messages == ("//ops/double case 'two': the program build/compare was ended by SIGSEGV\nbad block",)
     assert "did not run, since the program ended in case 'two'" in verdict.cases[2].messages[0]
 
 
@@ -189,7 +190,7 @@ def test_a_hang_is_killed_with_its_children(tmp_path: Path) -> None:
     begin = time.monotonic()
     verdict = _compare(tmp_path, hook, timeout_s=3.0)
     assert time.monotonic() - begin < 20
-    assert "case 'one': the program did not end within 3 s and was killed" in verdict.cases[0].messages[0]
+    assert "case 'one': the program build/compare did not end within 3 s and was killed" in verdict.cases[0].messages[0]
     child = int((tmp_path / "work/child").read_text())
     for _ in range(100):
         status = Path(f"/proc/{child}/stat")
@@ -220,7 +221,7 @@ def test_a_silent_program_is_no_success(tmp_path: Path) -> None:
 
 def test_a_missing_program(tmp_path: Path) -> None:
     verdict = run_compare(tmp_path / "none", tmp_path / "work", "//a", "dav-2201", [DOUBLE], [ONE], None, {}, 5.0)
-    assert "the program cannot be started: No such file" in verdict.cases[0].messages[0]
+    assert f"the program {tmp_path}/none cannot be started: No such file" in verdict.cases[0].messages[0]
 
 
 def test_a_broken_reference_fails_the_run(tmp_path: Path) -> None:
@@ -261,23 +262,23 @@ def test_the_program_describes_what_it_compares(tmp_path: Path) -> None:
     program = tmp_path / "describe"
     program.write_text(f"#!/bin/sh\ncat <<'END'\n{DESCRIPTION}END\n", encoding="utf-8")
     program.chmod(0o755)
-    assert describe_program(program, dict(os.environ)) == (subject,)
+    assert describe_program(program, dict(os.environ), label="//ops/a", name="build/a/compare") == (subject,)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "nonsense", '{"entries": [{"name": "k"}]}', '{"entries": 3}', "[" * 100_000])
 def test_a_description_that_is_none(text: str) -> None:
-    with pytest.raises(TestFailure, match="unreadable"):
+    with pytest.raises(TestFailure, match="unreadably"):
         read_description(text)
 
 
 def test_a_program_that_cannot_describe_itself(tmp_path: Path) -> None:
     program = tmp_path / "describe"
     with pytest.raises(TestFailure, match="cannot be started: No such file"):
-        describe_program(program, {})
+        describe_program(program, {}, label="//ops/a", name="build/a/compare")
     program.write_text("#!/bin/sh\necho no library >&2\nexit 127\n", encoding="utf-8")
     program.chmod(0o755)
     with pytest.raises(TestFailure, match="ended with status 127 instead of describing itself\n  no library"):
-        describe_program(program, dict(os.environ))
+        describe_program(program, dict(os.environ), label="//ops/a", name="build/a/compare")
 
 
 PADDED = """import numpy as np
