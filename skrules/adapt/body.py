@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from skrules.adapt.blocknum import ACCEPT_HINT, API, api_names, block_num_use, raw_finding
 from skrules.adapt.edits import Edit, apply, line_start
 from skrules.adapt.helpers import BLOCK_NUM, DESTROY, PIPE, RAW, Chunk, reached, read_chunks
-from skrules.adapt.names import legacy_edits, words_of
+from skrules.adapt.names import legacy_edits, words_in, words_of
 from skrules.adapt.pipes import plan_pipes
 from skrules.adapt.scopes import FileScopes, read_scopes
 from skrules.adapt.structure import Structure, finding, structure, tokens_in
@@ -17,7 +17,7 @@ from skrules.adapt.tasktypes import TASK_MACROS
 from skrules.adapt.twins import Helpers, TwinUse, read_helpers, use_twins
 from skrules.contract.model import SuperKernelDecision
 from skrules.findings import Finding, Severity
-from skrules.source.model import CoreType, Kernel, SourceUnit
+from skrules.source.model import CoreType, Kernel, SourceUnit, Span
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -76,9 +76,10 @@ def rewrite_body(
     """
     unit, kernel = written(facts.unit, kernel)
     code = structure(tokens_in(unit, kernel.body))
-    words = frozenset(_WORD.findall(" ".join(token.text for token in code.tokens)))
-    named = " ".join([unit.text[kernel.span.start : kernel.body.start], *arguments])
-    helpers = reached(facts.chunks, words | set(_WORD.findall(named)))
+    words = words_in(code.tokens)
+    head = tokens_in(unit, Span(start=kernel.span.start, end=kernel.body.start))
+    named = words_in(head) | {word for argument in arguments for word in _WORD.findall(argument)}
+    helpers = reached(facts.chunks, words | named)
     use = block_num_use(
         unit,
         kernel,
@@ -90,7 +91,7 @@ def rewrite_body(
     )
     rewrites = bool(use.calls) and decision.with_sys_args != "never"
     edits = [*_task_macro_edits(unit.text, code), *legacy_edits(code.tokens), *use.index_edits(code)]
-    twins = use_twins(facts.helpers, kernel, code, helpers, _number(sys_args), set(_WORD.findall(named)), decision)
+    twins = use_twins(facts.helpers, kernel, code, helpers, _number(sys_args), named, decision)
     findings = [*use.findings, *_in_helpers(kernel, helpers, decision, twins), *_statics(unit, kernel, code)]
     edits += twins.edits
     if rewrites:
@@ -172,7 +173,7 @@ def _inner(unit: SourceUnit, kernel: Kernel, edits: list[Edit]) -> str:
     if "\n" not in inner and "\r" not in inner:
         return f"    {inner.strip()}{unit.newline}" if inner.strip() else ""
     inner = re.sub(r"\A[ \t]*(?:\r\n?|\n)", "", inner)
-    inner = re.sub(r"[ \t]+\Z", "", inner)
+    inner = inner.rstrip(" \t")
     return inner if not inner or inner[-1] in "\r\n" else inner + unit.newline
 
 

@@ -12,7 +12,7 @@ import jinja2
 from skrules.adapt.args import ArgsStruct, args_struct, check_parameters
 from skrules.adapt.bind import SPLIT_INDEX, Twin, bind_line, render, sk_type
 from skrules.adapt.body import FileFacts, SkBody, rewrite_body, task_types, written
-from skrules.adapt.names import camel, free_name
+from skrules.adapt.names import camel, free_name, words_in
 from skrules.adapt.scopes import has_overload
 from skrules.adapt.splice import Fragment, after_kernel, around
 from skrules.adapt.structure import Structure, finding, structure, tokens_in
@@ -238,8 +238,7 @@ class Draft:
     def inside_words(self) -> set[str]:
         """Return the names that the twin's own parameters must not hide or redeclare."""
         unit, kernel = written(self.unit, self.kernel)
-        spans = (kernel.body, kernel.parameter_span)
-        words = {word for span in spans for word in _WORD.findall(unit.text[span.start : span.end])}
+        words = {word for span in (kernel.body, kernel.parameter_span) for word in words_in(tokens_in(unit, span))}
         words |= {parameter.name for parameter in self.kernel.template_parameters or ()}
         return words | self.facts.macro_words
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 
 from skrules.adapt.edits import Edit
 from skrules.source.model import SourceUnit, Token, TokenKind
+from skrules.source.tokens import spelling
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -25,6 +26,17 @@ def words_of(unit: SourceUnit) -> tuple[frozenset[str], frozenset[str]]:
         frozenset(token.text for token in (*unit.tokens, *made) if token.kind is TokenKind.IDENTIFIER),
         frozenset(word for text in directives for word in _WORD.findall(text)),
     )
+
+
+def words_in(tokens: Iterable[Token]) -> frozenset[str]:
+    """Return the identifiers among tokens, those of directives included; comments and strings have none."""
+    found = set[str]()
+    for token in tokens:
+        if token.kind is TokenKind.IDENTIFIER:
+            found.add(spelling(token))
+        elif token.kind is TokenKind.DIRECTIVE:
+            found.update(_WORD.findall(token.text))
+    return frozenset(found)
 
 
 def free_name(wanted: str, taken: Collection[str]) -> str:

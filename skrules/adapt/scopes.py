@@ -11,6 +11,7 @@ from skrules.adapt.structure import Branch, Structure, structure
 from skrules.source.model import Kernel, SourceUnit, TokenKind
 from skrules.source.tokens import BRANCH_DIRECTIVES, IF_DIRECTIVES, directive_name
 
+_MAX_DEPTH = 256  # deeper braces are not told apart: no kernel is read there, and each token would hold them all
 _NAMESPACE = re.compile(r"\bnamespace\b(?:.*?([\w:]+))?\Z")
 
 
@@ -52,7 +53,7 @@ def read_scopes(unit: SourceUnit) -> FileScopes:
     found: tuple[Scope, ...] = ()
     saved: list[tuple[Scope, ...]] = []
     around: list[tuple[Scope, ...]] = []
-    start = 0
+    start = hidden = 0
     for index, text in enumerate(code.texts):
         around.append(found)
         if code.is_directive(index):
@@ -65,9 +66,13 @@ def read_scopes(unit: SourceUnit) -> FileScopes:
             elif name == "endif" and saved:
                 saved.pop()
         elif text in ("{", "}", ";"):
-            if text == "{":
+            if text == "{" and len(found) >= _MAX_DEPTH:
+                hidden += 1
+            elif text == "{":
                 head = " ".join(code.texts[start:index]).replace(" :: ", "::")
                 found = (*found, Scope(kind=_scope_kind(code, start, index), head=head, branches=code.branches[index]))
+            elif text == "}" and hidden:
+                hidden -= 1
             elif text == "}":
                 found = found[:-1]
             start = index + 1

@@ -159,7 +159,7 @@ def use_twins(
     code: Structure,
     reached: Sequence[Chunk],
     number: str,
-    signature: set[str],
+    signature: frozenset[str],
     decision: SuperKernelDecision,
 ) -> TwinUse:
     """Return how a kernel body, `code`, uses twins for all that it reaches of the block number.
