@@ -75,7 +75,7 @@ def run_child(
     if "error" in answer:
         return Ending(text=f"cannot be started: {answer['error']}", started=False)
     # Without an answer the guard itself was ended, by what hit its whole session.
-    code = answer["code"] if "code" in answer else guard.returncode or 1
+    code: int = answer.get("code", 0) if answer else guard.returncode or 1
     return Ending(good=code == 0, text=_ending(code))
 
 

@@ -50,12 +50,17 @@ _PATH_BYTES = 500  # as much of a file's name as faulthandler writes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """What a reference said, in `folder`. `place` is where it was when it ended before its time, with all that is known."""
+    """What a reference left in `folder`.
+
+    `ending` says how its process ended and `said` what it printed at last, for cases without a result; `place` is the line
+    where it was when it was killed or crashed, 0 when that is not known.
+    """
 
     folder: Path
     name: str
     cases: tuple[str, ...]
-    ending: str = ""
+    ending: str
+    said: str = ""
     place: int = 0
 
     def expected(self, case: Case, entry: Subject) -> dict[str, Array]:
@@ -82,7 +87,7 @@ class Reference:
         begun = _read(self.folder / f"{index}.begun.json", self.name) or {}
         line = self.place or begun.get("line")
         at = Location(file=self.name, line=line if type(line) is int else 0)
-        return TestFailure(f"the reference {self.ending} in case '{self.cases[index]}'", at=at)
+        return TestFailure(f"the reference {self.ending} in case '{self.cases[index]}'", at=at, notes=self.said.splitlines())
 
 
 def run_reference(
@@ -132,11 +137,12 @@ def write_request(path: Path, folder: Path, cases: Sequence[Case], entries: Mapp
 
 def read_reference(path: Path, name: str, folder: Path, cases: Sequence[Case], ending: Ending, said: str) -> Reference:
     """Return what the worker left in `folder`. Raises TestFailure with the place when it could not load `path`."""
-    text = f"{ending.text}\n{said}" if said else ending.text
     place = _place(folder / "trace.txt", path.absolute())
     if _read(folder / "loaded.json", name) is None:
-        raise TestFailure(f"the reference cannot be loaded: its process {text}", at=Location(file=name, line=place))
-    return Reference(folder=folder, name=name, cases=tuple(case.name for case in cases), ending=text, place=place)
+        message = f"the reference cannot be loaded: its process {ending.text}"
+        raise TestFailure(message, at=Location(file=name, line=place), notes=said.splitlines())
+    names = tuple(case.name for case in cases)
+    return Reference(folder=folder, name=name, cases=names, ending=ending.text, said=said, place=place)
 
 
 def _request(case: Case, entry: Subject) -> dict[str, Any]:

@@ -6,12 +6,14 @@ at last `<n>.json`: a record is there only when all it speaks of is. See `refere
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import inspect
 import json
 import os
 import sys
 import time
+import traceback
 import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -32,10 +34,17 @@ def main(request: str) -> NoReturn:
     with (path.parent / "trace.txt").open("wb") as trace:
         faulthandler.enable(trace)
         faulthandler.dump_traceback_later(max(0.01, json.loads(path.read_bytes())["deadline"] - time.time()), file=trace)
-        serve(path)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
+        status = 1
+        try:
+            serve(path)
+            status = 0
+        except BaseException:  # what is wrong with the user's objects rather than with the code
+            traceback.print_exc(file=sys.__stderr__)
+        finally:
+            for stream in (sys.stdout, sys.stderr, sys.__stdout__):
+                with contextlib.suppress(Exception):  # it may be the user's own
+                    stream.flush()  # type: ignore[union-attr]
+            os._exit(status)
 
 
 def serve(request: Path) -> None:
