@@ -70,8 +70,8 @@ def test_a_module_imports_torch_when_nobody_has(workshop: Workshop) -> None:
 
 
 def test_a_table_of_another_layout_is_no_module(workshop: Workshop) -> None:
-    path = workshop.build("later", [entry("nothing")], edit=lambda text: text.replace("_table = {2, ", "_table = {3, "))
-    with pytest.raises(ImportError, match=r"later_dav_2201: its table has layout 3, the binding runtime reads 2"):
+    path = workshop.build("later", [entry("nothing")], edit=lambda text: text.replace("_table = {3, ", "_table = {9, "))
+    with pytest.raises(ImportError, match=r"later_dav_2201: its table has layout 9, the binding runtime reads 3"):
         load(path)
 
 
