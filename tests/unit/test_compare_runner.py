@@ -78,7 +78,7 @@ def _compare(
     *,
     cases: tuple[Case, ...] = (ONE, TWO),
     subjects: tuple[Subject, ...] = (DOUBLE,),
-    reference: str = REFERENCE,
+    reference: str = "",
     timeout_s: float = 20.0,
 ) -> Verdict:
     path = tmp_path / "reference.py"
@@ -104,7 +104,7 @@ def _messages(verdict: Verdict) -> list[str]:
 
 
 def test_passed(tmp_path: Path) -> None:
-    verdict = _compare(tmp_path)
+    verdict = _compare(tmp_path, reference=REFERENCE)
     assert (verdict.status, verdict.reference, verdict.max_abs_error, _messages(verdict)) == (Status.PASSED, "file", 0.0, [])
     assert [(case.case, case.blocks, case.companion_blocks, case.evidence.super_kernel) for case in verdict.cases] == [
         ("one", 8, 10, "sk_0"),
@@ -134,7 +134,7 @@ def test_without_reference_passed_says_so(tmp_path: Path) -> None:
     ],
 )
 def test_failed(tmp_path: Path, hook: str, message: str) -> None:
-    verdict = _compare(tmp_path, hook, cases=(ONE,))
+    verdict = _compare(tmp_path, hook, cases=(ONE,), reference=REFERENCE if "reference" in message else "")
     assert verdict.status is Status.FAILED
     assert any(message in each for each in _messages(verdict)), _messages(verdict)
 
@@ -146,7 +146,7 @@ def test_only_the_case_that_fails_is_failed(tmp_path: Path) -> None:
 
 def test_unwritten_elements_may_be_meant(tmp_path: Path) -> None:
     hook = "plain[2] = -0x5A5A5A5B; sk[2] = 0x5A5A5A5A"
-    verdict = _compare(tmp_path, hook, cases=(replace(ONE, partial=True),))
+    verdict = _compare(tmp_path, hook, cases=(replace(ONE, partial=True),), reference=REFERENCE)
     assert (verdict.status, verdict.cases[0].tensors[0].bits.unwritten) == (Status.PASSED, 1)
     assert verdict.cases[0].tensors[0].numbers[0].elements == 3
 
@@ -273,7 +273,12 @@ def test_a_description_that_is_none(text: str) -> None:
 
 def test_a_program_that_cannot_describe_itself(tmp_path: Path) -> None:
     program = tmp_path / "describe"
-    with pytest.raises(TestFailure, match="cannot be started: No such file"):
+    named = "^error: //ops/a: the compare program build/a/compare cannot be started: "
+    with pytest.raises(TestFailure, match=named + "No such file or directory$"):
+        describe_program(program, {}, label="//ops/a", name="build/a/compare")
+    program.write_bytes(b"\x7fELF nonsense")
+    program.chmod(0o755)
+    with pytest.raises(TestFailure, match=named + "Exec format error$"):
         describe_program(program, {}, label="//ops/a", name="build/a/compare")
     program.write_text("#!/bin/sh\necho no library >&2\nexit 127\n", encoding="utf-8")
     program.chmod(0o755)
