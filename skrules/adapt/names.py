@@ -21,7 +21,8 @@ def camel(name: str) -> str:
 def words_of(unit: SourceUnit) -> tuple[frozenset[str], frozenset[str]]:
     """Return the identifiers of the code and those of the directives: a macro of our name would rewrite it."""
     directives = [token.text for token in unit.tokens if token.kind is TokenKind.DIRECTIVE]
-    made = [token for kernel in unit.kernels if kernel.expansion for token in kernel.expansion.tokens]
+    expansions = {id(kernel.expansion): kernel.expansion for kernel in unit.kernels if kernel.expansion}  # kernels share them
+    made = [token for expansion in expansions.values() for token in expansion.tokens]
     return (
         frozenset(token.text for token in (*unit.tokens, *made) if token.kind is TokenKind.IDENTIFIER),
         frozenset(word for text in directives for word in _WORD.findall(text)),

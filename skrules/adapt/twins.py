@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from skrules.adapt.blocknum import API, C_API, closed_scope, is_api, qualification
 from skrules.adapt.edits import Edit, apply
@@ -63,6 +63,7 @@ class Helpers:
     inner: tuple[Function, ...]
     names: Mapping[str, str]
     spaces: frozenset[str]
+    made: dict[int, str | NoTwin] = field(default_factory=dict)  # twins by their first token: kernels of one file share them
 
     @property
     def classes(self) -> frozenset[str]:
@@ -223,8 +224,15 @@ def twin_texts(helpers: Helpers, names: Collection[str]) -> Iterator[tuple[int, 
     """Yield (offset, text) of the twins of all helpers with `names`. Raises NoTwin."""
     for helper in helpers.found:
         if helper.name in names:
-            end = helpers.code.tokens[helper.last].end
-            yield end, _twin(helpers, helper)
+            if helper.first not in helpers.made:
+                try:
+                    helpers.made[helper.first] = _twin(helpers, helper)
+                except NoTwin as problem:
+                    helpers.made[helper.first] = problem
+            made = helpers.made[helper.first]
+            if isinstance(made, NoTwin):
+                raise made
+            yield helpers.code.tokens[helper.last].end, made
 
 
 def _twin(helpers: Helpers, helper: Helper) -> str:
