@@ -105,7 +105,13 @@ def _runner(
         headers = {source.source: _headers(root, source.source, folders) for source in sources}
         wrappers = _wrappers(root, target.label.package, contract)
         adapted_paths = {source.source: source.adapted for source in sources}
-        text = generate(target.label.name, units, contract, adapted_paths, headers, wrappers, words)
+        try:
+            text = generate(target.label.name, units, contract, adapted_paths, headers, wrappers, words)
+        except NeedsHuman as error:
+            if contract is not None:
+                raise
+            hint = f"write the decisions to a file of {target.label.package or 'the package'} and name it in {target.at}"
+            raise NeedsHuman(error.message, at=error.at, notes=error.notes, hint=f"{hint}: contract='contract.yaml'") from None
         for source in sources:
             write_if_changed(root / source.adapted, text.adapted[source.source])
             write_if_changed(root / source.options, text.options[source.source].encode())

@@ -10,6 +10,7 @@ from pathlib import Path
 from skrules.errors import Location, UsageError, did_you_mean
 from skrules.label import Label, Pattern, parse_pattern
 from skrules.rules.declaration import FILE_NAME, Target, read_package
+from skrules.rules.request import VERBS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +82,7 @@ def load_workspace(root: Path, folders: Sequence[str], patterns: Iterable[str] =
             raise UsageError(
                 f"no target matches '{text}'",
                 allowed=sorted(set(known))[:20],
-                hint=did_you_mean(f"//{text.removeprefix('//')}", known),
+                hint=did_you_mean(text, VERBS) or did_you_mean(f"//{text.removeprefix('//')}", known),
             )
     requested = tuple(
         targets[label] for label in sorted(targets) if not wanted or any(pattern.matches(label) for _, pattern in wanted)

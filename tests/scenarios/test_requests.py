@@ -9,7 +9,7 @@ import pytest
     ("words", "status", "part"),
     [
         (["ops/scal"], 2, "did you mean '//ops/scale'?"),
-        (["compar"], 2, "no target matches 'compar'"),
+        (["compar"], 2, "did you mean 'compare'?"),
         (["ARHC=dav-2201"], 2, "did you mean 'ARCH'?"),
         (["ARCH=dav-9999"], 4, "dav-2201"),
         (["TOOLCHAIN=gcc"], 2, "auto, host, bisheng"),
@@ -52,6 +52,8 @@ def test_needs_human_has_its_exit_status_and_says_what_to_write(bisheng_workspac
     assert run.status == 5
     assert "codegen.pybind-return-tensor-unresolved" in run.output
     assert "ops/scale/scale.asc:6" in run.output
+    # The file is there; what is missing is the attribute that names it.
+    assert "name it in ops/scale/SConscript:1: contract='contract.yaml'" in run.output
 
 
 def test_help_lists_verbs_and_variables(bisheng_workspace):
