@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from skrules import resources
+from skrules.shapes import shape
 
 _WIDTH = 120
 
@@ -21,16 +20,7 @@ def directory() -> Path:
 
 def render(name: str, values: Mapping[str, Any]) -> str:
     """Fill a template; a value that is missing is an error of ours (jinja2.UndefinedError)."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(directory()),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # C++ and Python, not HTML
-    )
-    environment.filters["python"] = python_literal
-    return environment.get_template(name).render(values)
+    return shape("aclgraph", name, filters={"python": python_literal}).render(values)
 
 
 def python_literal(value: Any, indent: int = 0) -> str:

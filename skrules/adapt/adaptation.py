@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skrules.adapt.bind import block_template
 from skrules.adapt.body import read_facts
 from skrules.adapt.current import binding_of, read_bindings
 from skrules.adapt.draft import AdaptedEntry, Draft, identity
@@ -16,6 +15,7 @@ from skrules.adapt.twins import twin_fragments
 from skrules.contract.entry import Entry, Resolution
 from skrules.errors import Location
 from skrules.findings import Finding, Severity, blockers
+from skrules.shapes import shape
 from skrules.source.form import Form, SkForm, classify
 from skrules.source.model import SourceUnit, Span
 
@@ -79,7 +79,7 @@ def _bind_kernels(
     """Make the blocks of all kernels that have entries, and the include that they need."""
     facts = read_facts(unit, headers)
     taken = set(facts.words)
-    template = block_template(unit.newline)
+    template = shape("adapt", "binding.j2", newline=unit.newline)
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in resolution.entries:
         groups.setdefault(identity(entry.kernel), []).append(entry)

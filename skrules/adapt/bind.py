@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection
 from dataclasses import dataclass
 
 import jinja2
 
-from skrules import resources
 from skrules.adapt.args import ArgsStruct
 from skrules.contract.entry import Entry
 from skrules.contract.model import SuperKernelDecision
@@ -74,21 +72,6 @@ def bind_line(entry: Entry, function: str, *, overloaded: bool) -> str:
     splits = [", ".join([*entry.template_arguments, str(split)]) for split in range(decision.num_splits)]
     symbols = ", ".join(f"{function}<{split}>" for split in splits)
     return f"SK_BIND({target}, {decision.mask}, {symbols});"
-
-
-@functools.cache  # compiling the template takes longer than adapting a small file
-def block_template(newline: str) -> jinja2.Template:
-    """Return the template of a block, with the file's own line ends."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(resources.templates() / "adapt"),
-        undefined=jinja2.StrictUndefined,
-        newline_sequence="\r\n" if newline == "\r\n" else "\r" if newline == "\r" else "\n",
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=False,
-    )
-    return environment.get_template("binding.j2")
 
 
 def render(

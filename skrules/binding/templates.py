@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from skrules import resources
+from skrules.shapes import shape
 
 _PLAIN = re.compile(r"[ !#->@-\[\]-~]\Z")  # no quote, no backslash; no `?`, which may begin a trigraph
 
@@ -21,15 +20,7 @@ def directory() -> Path:
 
 def render(name: str, values: Mapping[str, Any]) -> str:
     """Fill the template `name` of this room; a value that is missing is an error of ours (jinja2.UndefinedError)."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(directory()),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # C++ and Python, not HTML
-    )
-    return environment.get_template(name).render(values)
+    return shape("binding", name).render(values)
 
 
 def c_string(text: str) -> str:

@@ -15,7 +15,7 @@ from skrules.rules.provenance import digest_code, digest_files, digest_tree
 from skrules.toolchain.base import Toolchain
 
 # Rooms whose code decides what codegen writes, and what a comparison says.
-_CODEGEN = ("errors", "findings", "label", "source", "contract", "adapt", "binding", "rules/codegen", "engine/depfile")
+_CODEGEN = ("errors", "findings", "label", "shapes", "source", "contract", "adapt", "binding", "rules/codegen", "engine/depfile")
 _COMPARE = ("errors", "findings", "source", "contract", "compare", "rules/compare")
 
 

@@ -1,0 +1,28 @@
+"""Templates of generated files: found, and filled, in one way for all rooms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jinja2
+
+from skrules import resources
+
+
+def shape(room: str, name: str, *, newline: str = "\n", filters: dict[str, Callable[..., Any]] | None = None) -> jinja2.Template:
+    """Return the template `templates/<room>/<name>`, ready to render with the line ends `newline`.
+
+    A value that is missing when it is rendered is a fault of ours (jinja2.UndefinedError), never an empty text.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(resources.templates() / room),
+        undefined=jinja2.StrictUndefined,
+        newline_sequence="\r\n" if newline == "\r\n" else "\r" if newline == "\r" else "\n",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # C++ and Python, not HTML
+    )
+    environment.filters.update(filters or {})
+    return environment.get_template(name)
