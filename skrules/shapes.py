@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,11 @@ import jinja2
 from skrules import resources
 
 
-def shape(room: str, name: str, *, newline: str = "\n", filters: dict[str, Callable[..., Any]] | None = None) -> jinja2.Template:
+# Compiling a template takes longer than adapting a small file, and what ships with skrules stays as it is while it runs.
+@functools.cache
+def shape(
+    room: str, name: str, *, newline: str = "\n", filters: tuple[tuple[str, Callable[..., Any]], ...] = ()
+) -> jinja2.Template:
     """Return the template `templates/<room>/<name>`, ready to render with the line ends `newline`.
 
     A value that is missing when it is rendered is a fault of ours (jinja2.UndefinedError), never an empty text.
@@ -24,5 +29,5 @@ def shape(room: str, name: str, *, newline: str = "\n", filters: dict[str, Calla
         keep_trailing_newline=True,
         autoescape=False,  # C++ and Python, not HTML
     )
-    environment.filters.update(filters or {})
+    environment.filters.update(filters)
     return environment.get_template(name)

@@ -20,7 +20,7 @@ def directory() -> Path:
 
 def render(name: str, values: Mapping[str, Any]) -> str:
     """Fill a template; a value that is missing is an error of ours (jinja2.UndefinedError)."""
-    return shape("aclgraph", name, filters={"python": python_literal}).render(values)
+    return shape("aclgraph", name, filters=(("python", python_literal),)).render(values)
 
 
 def python_literal(value: Any, indent: int = 0) -> str:
