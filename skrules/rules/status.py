@@ -23,13 +23,17 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """`state` is PASSED, FAILED, SKIPPED or NO STATUS (nothing ran, because something before it failed)."""
+    """`state` is PASSED, FAILED, SKIPPED or NO STATUS (nothing ran, because something before it failed).
+
+    `unreferenced`: only SuperKernel against plain was compared.
+    """
 
     label: str
     arch: str
     state: str
     detail: str = ""
     cached: bool = False
+    unreferenced: bool = False
 
     def __str__(self) -> str:
         state = f"(cached) {self.state}" if self.cached else self.state
@@ -55,11 +59,16 @@ def collect(root: Path, graph: Graph, outcome: Callable[[str], Outcome]) -> tupl
 
 
 def totals(statuses: Iterable[Status]) -> str:
-    """Return e.g. "10 results: 8 passed (6 cached), 1 failed, 1 no status"."""
+    """Return e.g. "10 results: 8 passed (6 cached, 1 without reference), 1 failed, 1 no status"."""
     statuses = tuple(statuses)
     count = Counter(status.state for status in statuses)
-    cached = sum(status.cached for status in statuses)
-    parts = [f"{count['PASSED']} passed" + (f" ({cached} cached)" if cached else "")]
+    passed = [status for status in statuses if status.state == "PASSED"]
+    asides = {
+        "cached": sum(status.cached for status in passed),
+        "without reference": sum(status.unreferenced for status in passed),
+    }
+    said = ", ".join(f"{number} {what}" for what, number in asides.items() if number)
+    parts = [f"{len(passed)} passed" + (f" ({said})" if said else "")]
     parts += [f"{count[state]} {state.lower()}" for state in ("FAILED", "SKIPPED", "NO STATUS") if count[state]]
     return f"{len(statuses)} result{'s' if len(statuses) != 1 else ''}: {', '.join(parts)}"
 
@@ -72,4 +81,11 @@ def _read(path: Path) -> dict[str, object]:
 def _status(label: str, arch: str, data: dict[str, object], *, cached: bool) -> Status:
     status = str(data.get("status", ""))
     state = {"passed": "PASSED", "failed": "FAILED"}.get(status, "SKIPPED")
-    return Status(label=label, arch=arch, state=state, detail=str(data.get("summary", "")), cached=cached and state == "PASSED")
+    return Status(
+        label=label,
+        arch=arch,
+        state=state,
+        detail=str(data.get("summary", "")),
+        cached=cached and state == "PASSED",
+        unreferenced=data.get("reference") == "none",
+    )

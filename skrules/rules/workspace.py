@@ -82,7 +82,7 @@ def load_workspace(root: Path, folders: Sequence[str], patterns: Iterable[str] =
             raise UsageError(
                 f"no target matches '{text}'",
                 allowed=sorted(set(known))[:20],
-                hint=did_you_mean(text, VERBS) or did_you_mean(f"//{text.removeprefix('//')}", known),
+                hint=_hint(root, text, pattern, known),
             )
     requested = tuple(
         targets[label] for label in sorted(targets) if not wanted or any(pattern.matches(label) for _, pattern in wanted)
@@ -90,6 +90,12 @@ def load_workspace(root: Path, folders: Sequence[str], patterns: Iterable[str] =
     _load_dependencies(requested, targets, set(packages), read_once)
     _refuse_equal_names(targets.values())
     return Workspace(root=root, targets=targets, requested=requested)
+
+
+def _hint(root: Path, text: str, pattern: Pattern, known: Sequence[str]) -> str:
+    if pattern.package and (root / pattern.package).is_dir() and not (root / pattern.package / FILE_NAME).is_file():
+        return f"the folder {pattern.package} holds no {FILE_NAME}: write one with operator(name=...)"
+    return did_you_mean(text, VERBS) or did_you_mean(f"//{text.removeprefix('//')}", known)
 
 
 def _may_hold(pattern: Pattern, package: str) -> bool:

@@ -121,6 +121,14 @@ def test_a_pattern_without_match_lists_what_there_is(root):
     assert "did you mean '//ops/add'?" in str(caught.value)
 
 
+def test_a_folder_without_declaration_is_told_so(root):
+    (root / "ops/add/SConscript").write_text(GOOD)
+    (root / "ops/bare").mkdir()
+    with pytest.raises(UsageError) as caught:
+        load_workspace(root, ["ops"], ["ops/bare"])
+    assert "the folder ops/bare holds no SConscript" in str(caught.value)
+
+
 def test_hidden_folders_hold_no_packages(root):
     (root / "ops/.hidden").mkdir()
     (root / "ops/.hidden/SConscript").write_text("x")
