@@ -10,10 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from skrules.compare.child import never, run_child, tail
-from skrules.compare.subject import describe_program
 from skrules.compare.verdict import CaseRun, Evidence
-
-__all__ = ["ProgramRun", "describe_program", "run_program"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -11,8 +11,8 @@ from pathlib import Path
 from skrules import resources
 from skrules.arch import ArchTable
 from skrules.binding.detect import TorchInfo
-from skrules.rules.provenance import digest_code, digest_files, digest_tree
 from skrules.toolchain.base import Toolchain
+from skrules.toolchain.fingerprint import digest_tree
 
 # Rooms whose code decides what codegen writes, and what a comparison says.
 _CODEGEN = ("errors", "findings", "label", "shapes", "source", "contract", "adapt", "binding", "rules/codegen", "engine/depfile")
@@ -50,19 +50,19 @@ def make_context(
 ) -> Context:
     """Collect what the rules need. Results of different toolchains never share a folder."""
     package, templates = resources.package(), resources.templates()
-    shapes = "".join(digest_tree(templates / name, suffixes=(".j2", ".h")) for name in ("adapt", "binding"))
+    shapes = "".join(digest_tree(templates / name, ("**/*.j2", "**/*.h")) for name in ("adapt", "binding"))
     return Context(
         root=root,
         build=f"{build}/{toolchain.name}",
         archs=archs,
         toolchain=toolchain,
         torch=torch,
-        codegen_digest=digest_code(package, _CODEGEN) + shapes + _versions("jinja2", "PyYAML"),
-        compare_digest=digest_code(package, _COMPARE),
+        codegen_digest=digest_tree(package, _code_of(_CODEGEN)) + shapes + _versions("jinja2", "PyYAML"),
+        compare_digest=digest_tree(package, _code_of(_COMPARE)),
         numpy=_versions("numpy", "ml_dtypes"),
-        compare_template_digest=digest_tree(templates / "compare", suffixes=(".asc", ".h")),
+        compare_template_digest=digest_tree(templates / "compare", ("*.asc", "*.h")),
         # Not the headers of the binding runtime: they are in its own key, and kernels do not see them.
-        binding_header_digest=digest_files((templates / "binding").glob("skrules_*.h"), below=templates),
+        binding_header_digest=digest_tree(templates / "binding", ("skrules_*.h",)),
         interrupted=interrupted,
     )
 
@@ -70,3 +70,8 @@ def make_context(
 def _versions(*distributions: str) -> str:
     """Return the versions of Python and of libraries that decide what comes out: random numbers, YAML, rendered text."""
     return " ".join([platform.python_version(), *(f"{name} {metadata.version(name)}" for name in distributions)])
+
+
+def _code_of(rooms: Iterable[str]) -> list[str]:
+    """Return the patterns of the code of rooms: packages, or single modules."""
+    return [pattern for room in rooms for pattern in (f"{room}.py", f"{room}/**/*.py")]
