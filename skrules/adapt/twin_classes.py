@@ -1,0 +1,97 @@
+"""Twins of classes: the number is a member, which the object is told before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from skrules.adapt.askers import Helper, Helpers, NoTwin, after_arguments
+from skrules.adapt.blocknum import is_api
+from skrules.adapt.edits import Edit
+from skrules.adapt.twin_edits import NUMBER, SETTER
+from skrules.source.model import Span
+
+
+def member_bodies(helpers: Helpers, helper: Helper) -> tuple[range, ...]:
+    """Return the bodies of the member functions in a helper, having checked who may ask for the number there."""
+    code = helpers.code
+    span = Span(start=code.tokens[helper.first].start, end=code.tokens[helper.last].end)
+    found = []
+    asking = asking_members(helpers, helper.name)
+    for function in helpers.inner:
+        if not span.start <= function.body.start < span.end or function.is_class:
+            continue
+        first, body = helpers.index(function.span.start), helpers.index(function.body.start)
+        bodies = range(body, code.partner[body] + 1)
+        words = {code.text(index) for index in range(first, bodies.stop)}
+        asks = any(is_api(code, index, helpers.api) for index in bodies) or words & asking
+        if asks and function.name in (helper.name, "operator"):
+            raise NoTwin(f"'{helper.name}' asks for the block number while it is constructed", function.body.start)
+        if "static" in {code.text(index) for index in range(first, body)} and asks:
+            raise NoTwin(f"the static member '{function.name}' asks for the block number", function.body.start)
+        found.append(bodies)
+    return tuple(found)
+
+
+def asking_members(helpers: Helpers, name: str) -> set[str]:
+    """Return the member functions of a class that ask for the number, themselves or through others, and all twin functions."""
+    code = helpers.code
+    spans = [(code.tokens[h.first].start, code.tokens[h.last].end) for h in helpers.found if h.name == name]
+    members = [f for f in helpers.inner if not f.is_class and any(start <= f.body.start < end for start, end in spans)]
+    words: dict[str, set[str]] = {}
+    asking = set(helpers.names) - helpers.classes
+    for function in members:
+        body = helpers.index(function.body.start)
+        indices = range(body, code.partner[body] + 1)
+        words.setdefault(function.name, set()).update(code.text(index) for index in indices)
+        if any(is_api(code, index, helpers.api) for index in indices):
+            asking.add(function.name)
+    while more := {each for each, used in words.items() if used & asking} - asking:
+        asking |= more
+    return asking - {name}
+
+
+def number_of_class(helpers: Helpers, helper: Helper) -> Iterator[Edit]:
+    """Add the number to a class, and the function that tells it to the object, its bases and its members."""
+    code, original = helpers.code, helpers.unit.text
+    closing = code.partner[helper.body]
+    told = [f"{NUMBER} = number;"]
+    colon = next((i for i in range(helper.first, helper.body) if code.text(i) == ":"), helper.body)
+    for index in range(colon, helper.body):
+        if code.text(index) in helpers.classes:
+            after = after_arguments(code, index)
+            arguments = original[code.tokens[index].end : code.tokens[after - 1].end]
+            if any(code.text(each) in helpers.names for each in range(index + 1, after)):
+                raise NoTwin(f"a base of '{helper.name}' has a helper as an argument", code.tokens[index].start)
+            told.append(f"{helpers.names[code.text(index)]}{arguments}::{SETTER}(number);")
+    told += [f"{member}.{SETTER}(number);" for member in _members(helpers, helper)]
+    at = code.tokens[closing].start
+    newline = helpers.unit.newline
+    lines = [
+        "",
+        "public:",
+        f"    int64_t {NUMBER};",
+        f"    __aicore__ inline void {SETTER}(int64_t number) {{ {' '.join(told)} }}",
+        "",
+    ]
+    yield Edit(start=at, end=at, text=newline.join(lines))
+
+
+def _members(helpers: Helpers, helper: Helper) -> Iterator[str]:
+    """Yield the data members that are objects of classes with twins."""
+    code = helpers.code
+    index = helper.body + 1
+    closing = code.partner[helper.body]
+    while index < closing:
+        if code.text(index) == "{":
+            index = code.partner[index]
+        elif (
+            code.text(index) in helpers.classes
+            and code.text(index - 1) in (";", "{", "}", ":")
+            and code.text(index) != helper.name
+        ):
+            after = after_arguments(code, index)
+            if code.is_name(after) and code.text(after + 1) == ";":
+                yield code.text(after)
+            elif code.text(after) not in ("*", "&") and not (code.is_name(after) and code.text(after + 1) == "("):
+                raise NoTwin(f"a member of '{helper.name}' is not a plain object", code.tokens[index].start)
+        index += 1
