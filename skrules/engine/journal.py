@@ -1,0 +1,133 @@
+"""What each step was last made from: the memory of a build, written as it goes.
+
+One file a label, a JSON object a line. A line that says a step begins is written before the step touches its outputs, a
+line that says what it was made from after it ended well. A run that is killed leaves a beginning without an end, and its
+outputs are then not believed, whatever they look like. Only the last line can be incomplete: it is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from skrules.engine.files import write_atomically
+
+# A journal with many more lines than steps is written anew when it is next read.
+_LINES_PER_STEP = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What the outputs of an Action were made from. All mappings of files are path -> content digest.
+
+    `key` has the components of the Action's key, its command and its environment. `found` are the files of the workspace that the
+    step was seen to read beside its declared inputs, such as headers. `because` says what was different from the time
+    before, in the words of `skrules why`; `source` is "run" or "cache"; `seconds` and `memory` (peak of one process, bytes)
+    are those of the last time it really ran.
+    """
+
+    key: Mapping[str, str]
+    inputs: Mapping[str, str]
+    found: Mapping[str, str] = field(default_factory=dict)
+    outputs: Mapping[str, str]
+    because: tuple[str, ...] = ()
+    source: str = "run"
+    seconds: float = 0.0
+    memory: int = 0
+
+
+class Journal:
+    """The steps of one build folder, by label and first output. Files are read when a label is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._labels: dict[str, dict[str, Step]] = {}
+        self._begun: dict[str, set[str]] = {}
+        self._lock = threading.Lock()
+
+    def step(self, label: str, output: str) -> Step | None:
+        """Return what the step of `output` was last made from; None: never, or it began again and did not end."""
+        with self._lock:
+            steps = self._read(label)
+            return None if output in self._begun[label] else steps.get(output)
+
+    def last(self, label: str, output: str) -> Step | None:
+        """Return the last step that ended well, even if another began after it."""
+        with self._lock:
+            return self._read(label).get(output)
+
+    def begin(self, label: str, output: str) -> None:
+        """Note that the step of `output` is about to touch its outputs. Raises OSError when that cannot be written."""
+        with self._lock:
+            self._read(label)
+            self._append(label, {"begin": output})
+            self._begun[label].add(output)
+
+    def end(self, label: str, output: str, step: Step) -> None:
+        """Note what the outputs were made from. Raises OSError when that cannot be written."""
+        with self._lock:
+            self._read(label)
+            self._append(label, {"end": output, **asdict(step)})
+            self._begun[label].discard(output)
+            self._labels[label][output] = step
+
+    def _place(self, label: str) -> Path:
+        return self.folder / f"{quote(label.removeprefix('//'), safe='')}.jsonl"
+
+    def _append(self, label: str, record: Mapping[str, Any]) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
+        file = os.open(self._place(label), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        try:
+            written = os.write(file, line)
+            if written != len(line):  # a full disk takes a part
+                raise OSError(28, "no space left", str(self._place(label)))
+        finally:
+            os.close(file)
+
+    def _read(self, label: str) -> dict[str, Step]:
+        if label in self._labels:
+            return self._labels[label]
+        steps: dict[str, Step] = {}
+        begun: set[str] = set()
+        try:
+            lines = self._place(label).read_bytes().split(b"\n")
+        except OSError:
+            lines = []
+        for line in lines:
+            _take(line, steps, begun)
+        self._labels[label] = steps
+        self._begun[label] = begun
+        # The last piece is empty, or the part of a line that a killed run got to write: nothing may be appended to it.
+        if lines and (lines[-1] or len(lines) > _LINES_PER_STEP * (len(steps) + 1)):
+            self._rewrite(label)
+        return steps
+
+    def _rewrite(self, label: str) -> None:
+        records = [{"end": output, **asdict(step)} for output, step in self._labels[label].items()]
+        records += [{"begin": output} for output in sorted(self._begun[label])]
+        text = "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in records)
+        write_atomically(self._place(label), text.encode())
+
+
+def _take(line: bytes, steps: dict[str, Step], begun: set[str]) -> None:
+    try:
+        record = json.loads(line)
+        if "begin" in record:
+            begun.add(str(record["begin"]))
+            return
+        output = str(record.pop("end"))
+        record["because"] = tuple(record.get("because", ()))
+        step = Step(**record)
+        if not all(isinstance(part, dict) for part in (step.key, step.inputs, step.found, step.outputs)):
+            raise TypeError
+        steps[output] = step
+        begun.discard(output)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return  # half a line, or one of another version: what it spoke of is made again
