@@ -21,7 +21,7 @@ _CLOSES = {")": "(", "]": "["}
 _ANGLES = frozenset({"<", "<<<"})
 _OPENING = frozenset({"(", "[", "{", "<", "<<<"})
 _BRACKETS = _OPENING | frozenset({")", "]", "}", ">", ";"})
-_INSIGNIFICANT = frozenset({TokenKind.BLANK, TokenKind.COMMENT})
+_INSIGNIFICANT = frozenset({TokenKind.BLANK, TokenKind.COMMENT, TokenKind.INACTIVE})
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ class TokenKind(enum.StrEnum):
 
     BLANK = "blank"  # spaces, tabs, form feeds, line ends and line continuations
     COMMENT = "comment"
+    INACTIVE = "inactive"  # text of an `#if` group that a stated macro decides: trivia, like a comment
     DIRECTIVE = "directive"  # a whole preprocessor line with its continuations, comments inside it included
     IDENTIFIER = "identifier"
     NUMBER = "number"
@@ -61,8 +62,9 @@ class CoreType(enum.StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelType:
     """`aic`/`aiv` are the texts inside `__mix__(c, v)`, usually digits. `source` is "qualifier", "task-macro",
-    "conditional-task-macro" (the type depends on a `#if` of the body), "core-ratio-attribute" or "" and says where the type was
-    read."""
+    "conditional-task-macro" (the type depends on a `#if` of the body), "unsettled-task-macro" (it depends on the tiling key, or
+    its name is not known), "core-ratio-attribute" or "" and says where the type was read; "contract": the source leaves it open.
+    """
 
     core: CoreType
     aic: str = ""
@@ -155,6 +157,21 @@ class MacroKernel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """An `#if` group that stated macros decide, in whole or in part. `start` is the offset of its `#if`.
+
+    `macros` are those that its conditions ask for, as they are stated. `dead` are the ends of the directives whose branches are
+    not compiled. `unless` are the directives of a group that has no `#else` and one of whose branches is compiled: one of these
+    conditions must hold.
+    """
+
+    start: int
+    macros: tuple[tuple[str, int | str], ...]
+    dead: tuple[int, ...]
+    unless: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceUnit:
     """A file that was read. `path` is how messages name it. `findings` has one for every `__global__` that did not
     become a kernel, and further ones for what in a kernel cannot be known. `tokens` concatenated give `text`;
@@ -167,6 +184,7 @@ class SourceUnit:
     findings: tuple[Finding, ...]
     newline: str  # "\n", "\r\n" or "\r": what the file mostly uses
     macro_kernels: tuple[MacroKernel, ...] = ()
+    decisions: tuple[Decision, ...] = ()  # by the macros that the contract states, in order
     stands_at: Location | None = None  # of the use, when the text is the expansion of a macro: all of it is told to be there
 
 
