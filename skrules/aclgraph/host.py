@@ -74,7 +74,7 @@ def check_host(entry: Entry) -> list[Finding]:
             message = f"whether the scalar '{known.name}' of type {known.c_type} is a float or an integer is not known"
             hint = f"parameters:\n  {known.name}: {{kind: scalar, dtype: int32}}"
             findings.append(_blocker(entry, "scalar-type-unresolved", f"parameters.{known.name}", message, hint))
-    core = entry.kernel.type
+    core = entry.type
     if entry.contract.block_dim is None and core.core is CoreType.MIX and not (core.aic.isdigit() and core.aiv.isdigit()):
         message = f"how many cores a block of __mix__({core.aic}, {core.aiv}) has is not known, nor how many blocks to launch"
         findings.append(_blocker(entry, "launch-block-dim-required", "launch", message, "launch: {block_dim: 8}"))
@@ -149,7 +149,7 @@ def _values(entry: Entry) -> Mapping[str, Any]:
         "marker": marker_of(entry),
         "absent": c_string(f"{entry.name}: {absence_of(entry)}") if marker_of(entry) else "",
         "target": f"::{target}" if hidden else target,
-        "blocks": entry.contract.block_dim or _all_cores(entry.kernel.type),
+        "blocks": entry.contract.block_dim or _all_cores(entry.type),
         "device": required[0] if required else "",
         "guard": name("guard"),
         "arguments": arguments,

@@ -9,6 +9,7 @@ import jinja2
 
 from skrules.adapt.args import ArgsStruct
 from skrules.contract.entry import Entry
+from skrules.contract.kerneltype import decided, one_kind
 from skrules.contract.model import SuperKernelDecision
 from skrules.source.model import CoreType, Kernel, KernelType
 
@@ -49,17 +50,12 @@ def sk_type(kernel_type: KernelType, decision: SuperKernelDecision) -> str | Non
 
     `__mix__` with cores of one kind only becomes that kind, unless the contract keeps it.
     """
-    if kernel_type.core is not CoreType.MIX:
-        return _CORES.get(kernel_type.core)
-    aic, aiv = kernel_type.aic.strip(), kernel_type.aiv.strip()
-    if not aic and not aiv:
-        return "__mix__"
-    if decision.kernel_type != "keep" and aic.isdigit() and aiv.isdigit():
-        if int(aic) and not int(aiv):
-            return "__cube__"
-        if int(aiv) and not int(aic):
-            return "__vector__"
-    return f"__mix__({aic}, {aiv})"
+    known = decided(kernel_type, decision.kernel_type)
+    if decision.kernel_type != "keep":
+        known = one_kind(known)
+    if known.core is not CoreType.MIX:
+        return _CORES.get(known.core)
+    return f"__mix__({known.aic}, {known.aiv})" if known.aic or known.aiv else "__mix__"
 
 
 def bind_line(entry: Entry, function: str, *, overloaded: bool) -> str:

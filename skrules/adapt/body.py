@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skrules.adapt.blocknum import ACCEPT_HINT, API, api_names, block_num_use, raw_finding
 from skrules.adapt.edits import Edit, apply, line_start
@@ -16,6 +16,7 @@ from skrules.adapt.structure import Structure, finding, structure, tokens_in
 from skrules.adapt.tasktypes import TASK_MACROS
 from skrules.adapt.twins import Helpers, TwinUse, read_helpers, use_twins
 from skrules.contract.model import SuperKernelDecision
+from skrules.contract.kerneltype import decided
 from skrules.findings import Finding, Severity
 from skrules.source.model import CoreType, Kernel, SourceUnit, Span
 
@@ -76,6 +77,7 @@ def rewrite_body(
     """
     unit, kernel = written(facts.unit, kernel)
     code = structure(tokens_in(unit, kernel.body))
+    kernel = replace(kernel, type=decided(kernel.type, decision.kernel_type))
     words = words_in(code.tokens)
     head = tokens_in(unit, Span(start=kernel.span.start, end=kernel.body.start))
     named = words_in(head) | {word for argument in arguments for word in _WORD.findall(argument)}
@@ -125,15 +127,6 @@ def written(unit: SourceUnit, kernel: Kernel) -> tuple[SourceUnit, Kernel]:
     if kernel.expansion is None or kernel.definition is None:
         return unit, kernel
     return kernel.expansion, kernel.definition
-
-
-def task_types(code: Structure) -> frozenset[str]:
-    """Return the kernel types that task macros of a body name, e.g. `KERNEL_TYPE_AIV_ONLY`."""
-    found = set()
-    for index in range(len(code.tokens)):
-        if code.text(index) in TASK_MACROS and code.text(index + 1) == "(" and code.partner[index + 1] > 0:
-            found.add(code.text(code.partner[index + 1] - 1))
-    return frozenset(found)
 
 
 def _number(sys_args: str) -> str:

@@ -11,15 +11,17 @@ import jinja2
 
 from skrules.adapt.args import ArgsStruct, args_struct, check_parameters
 from skrules.adapt.bind import SPLIT_INDEX, Twin, bind_line, render, sk_type
-from skrules.adapt.body import FileFacts, SkBody, rewrite_body, task_types, written
+from skrules.adapt.body import FileFacts, SkBody, rewrite_body, written
 from skrules.adapt.names import camel, free_name, words_in
 from skrules.adapt.scopes import has_overload
 from skrules.adapt.splice import Fragment, after_kernel, around
-from skrules.adapt.structure import Structure, finding, structure, tokens_in
-from skrules.adapt.tasktypes import conditional_type
+from skrules.adapt.structure import finding, structure, tokens_in
+from skrules.adapt.tasktypes import OPEN, conditional_type, task_macros
 from skrules.contract.entry import Entry
+from skrules.contract.kerneltype import KERNEL_TYPES, TYPE_HINT
 from skrules.findings import Finding, Severity, blockers
-from skrules.source.model import CoreType, Kernel, SourceUnit, Span, Token
+from skrules.source.model import Kernel, SourceUnit, Span, Token
+from skrules.source.types import CONDITIONAL, UNSETTLED
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -54,7 +56,7 @@ def _declares(tokens: Sequence[Token], index: int) -> bool:
 
 
 class Draft:
-    """The blocks of one kernel and its `#if` twins while they are made: every doubt is noted as a finding."""
+    """The blocks of one kernel and its `#if` twins while they are made: every doubt is noted as a finding.
 
     def __init__(self, facts: FileFacts, entries: list[Entry], taken: set[str], template: jinja2.Template) -> None:
         self.facts = facts
@@ -108,41 +110,66 @@ class Draft:
         return Fragment(span=Span(start=at, end=at), text=text)
 
     def type_name(self) -> str | None:
-        """Return the type qualifier of the twin, lines with an `#if` where the body's task macros have one; None for none."""
+        """Return the twin's type qualifier, with the `#if` lines of the body's task macros if need be; None with a blocker."""
         decision = self.entries[0].contract.sk
         unit, kernel = written(self.unit, self.kernel)
-        if kernel.type.core is not CoreType.BARE or (kernel.type.source == "qualifier" and not task_types(_body(unit, kernel))):
-            return sk_type(kernel.type, decision)
-        lines = conditional_type(_body(unit, kernel), lambda known: sk_type(known, decision))
-        return None if lines is None else self.unit.newline.join(lines)
-
-    def report(
-        self, rule: str, message: str, *, severity: Severity = Severity.BLOCKER, hint: str = "", at: int | None = None
-    ) -> None:
-        offset = self.kernel.name_span.start if at is None else at
-        self.findings.append(finding(self.unit, offset, rule, f"{self.kernel.name}: {message}", severity=severity, hint=hint))
-
-    def check_kernel(self) -> None:
-        kernel = self.kernel
-        if kernel.signature_has_conditions:
-            self.report(
-                "codegen.conditional-signature",
-                "an #if inside of the signature gives the kernel more than one parameter list",
-                hint="define the kernel once in each branch of the #if",
-            )
-        if kernel.type.core is CoreType.NONE:
+        inherited = sk_type(kernel.type, decision)
+        if inherited is None:
             self.report(
                 "codegen.kernel-type-missing",
                 "the kernel has no type, so its SK function has none to inherit",
                 hint="add __vector__, __cube__, __mix__(c, v) or __aicore__",
             )
-        unit, definition = written(self.unit, kernel)
-        types = task_types(_body(unit, definition))
-        if kernel.type.core is CoreType.BARE and types and self.type_name() is None:
+        if kernel.type.source not in (CONDITIONAL, UNSETTLED):
+            return inherited
+        body = structure(tokens_in(unit, kernel.body))
+        lines = conditional_type(body, lambda known: sk_type(known, decision)) if kernel.type.source == CONDITIONAL else None
+        if decision.kernel_type in KERNEL_TYPES:
+            if lines is not None:
+                self.check_branches(lines, inherited)
+            return inherited
+        if lines is not None:
+            return self.unit.newline.join(lines)
+        macros = task_macros(body)
+        names = ", ".join(sorted({name for _, name in macros}))
+        self.report(
+            "codegen.kernel-type-unresolved",
+            f"the task macros of the body do not give the kernel one type that is known ({names})",
+            hint=TYPE_HINT,
+            at=body.tokens[macros[0][0]].start,
+            unit=unit,
+        )
+        return None
+
+    def check_branches(self, lines: Sequence[str], inherited: str | None) -> None:
+        """The contract's type must be that of every branch that sets one."""
+        others = sorted({line for line in lines if not line.startswith("#")} - {OPEN, inherited})
+        if others:
+            message = f"the contract says that the kernel is {inherited}, and an #if of its body says {' and '.join(others)}"
+            hint = "leave sk.kernel_type out: what the source says is used"
+            self.contract_finding(self.entries[0], "sk.kernel_type", "codegen.sk-kernel-type-conflict", message, hint)
+
+    def report(
+        self,
+        rule: str,
+        message: str,
+        *,
+        severity: Severity = Severity.BLOCKER,
+        hint: str = "",
+        at: int | None = None,
+        unit: SourceUnit | None = None,
+    ) -> None:
+        offset = self.kernel.name_span.start if at is None else at
+        text = f"{self.kernel.name}: {message}"
+        self.findings.append(finding(unit or self.unit, offset, rule, text, severity=severity, hint=hint))
+
+    def check_kernel(self) -> None:
+        if self.kernel.signature_has_conditions:
             self.report(
-                "codegen.kernel-type-unresolved",
-                f"the task macros of the body do not give the kernel one type ({', '.join(sorted(types))})",
-                hint="write the type as a qualifier, e.g. __vector__",
+                "codegen.conditional-signature",
+        """Note a finding at the offset `at` of `unit`, by default at the kernel's name in the file."""
+                "an #if inside of the signature gives the kernel more than one parameter list",
+                hint="define the kernel once in each branch of the #if",
             )
 
     def check_decisions(self) -> None:
@@ -168,9 +195,9 @@ class Draft:
                     "helper_block_num",
                 )
 
-    def contract_finding(self, entry: Entry, key: str, rule: str, message: str) -> None:
+    def contract_finding(self, entry: Entry, key: str, rule: str, message: str, hint: str = "") -> None:
         at = entry.contract.where(key)
-        self.findings.append(Finding(rule=rule, severity=Severity.BLOCKER, at=at, message=f"{entry.name}: {message}"))
+        self.findings.append(Finding(rule=rule, severity=Severity.BLOCKER, at=at, message=f"{entry.name}: {message}", hint=hint))
 
     def binds(self) -> list[str]:
         kernel = self.kernel
@@ -269,10 +296,6 @@ class Draft:
         """Name the contracts. An absolute path says nothing on another machine, so its last part must do."""
         files = dict.fromkeys(PurePath(entry.contract.at.file) for entry in self.entries)
         return ", ".join(file.name if file.is_absolute() else file.as_posix() for file in files)
-
-
-def _body(unit: SourceUnit, kernel: Kernel) -> Structure:
-    return structure(tokens_in(unit, kernel.body))
 
 
 def _struct_of(args: ArgsStruct | None, entry: Entry) -> str:

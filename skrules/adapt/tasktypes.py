@@ -1,4 +1,4 @@
-"""Kernel types that the task macros of a body set under `#if`: the SK function's head gets the same `#if`."""
+"""Kernel types that the task macros of a body set: one under an `#if` goes to the SK function's head with the same `#if`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skrules.source.tokens import BRANCH_DIRECTIVES, IF_DIRECTIVES, directive_na
 from skrules.source.types import task_type
 
 TASK_MACROS = frozenset({"KERNEL_TASK_TYPE", "KERNEL_TASK_TYPE_DEFAULT"})
-_NO_TYPE = "__aicore__"
+OPEN = "__aicore__"
 
 
 @dataclass(slots=True)
@@ -29,12 +29,21 @@ class _Unclear(Exception):
 def conditional_type(code: Structure, spelled: Callable[[KernelType], str | None]) -> list[str] | None:
     """Return the lines that stand for the type qualifier, or None when the macros do not settle it.
 
-    `spelled` gives the qualifier of a type.
+    `spelled` gives the qualifier of a type. A branch that sets none has the qualifier OPEN.
     """
     try:
         return _lines(_read(code, spelled))
     except _Unclear:
         return None
+
+
+def task_macros(code: Structure) -> list[tuple[int, str]]:
+    """Return the task macros of a body: the index of each and the kernel type it names, e.g. `KERNEL_TYPE_AIV_ONLY`."""
+    return [
+        (index, code.text(code.partner[index + 1] - 1))
+        for index in range(len(code.tokens))
+        if code.text(index) in TASK_MACROS and code.text(index + 1) == "(" and code.partner[index + 1] > 0
+    ]
 
 
 def _read(code: Structure, spelled: Callable[[KernelType], str | None]) -> _Block:
@@ -70,15 +79,20 @@ def _lines(block: _Block) -> list[str]:
         if len(block.types) > 1 or any(_all(branch) - block.types for group in groups for _, branch in group):
             raise _Unclear
         return list(block.types)
-    if len(groups) > 1:
-        raise _Unclear
     if not groups:
-        return [_NO_TYPE]
+        return [OPEN]
+    first, *others = [_group_lines(group) for group in groups]
+    if any(lines != first for lines in others):
+        raise _Unclear
+    return first
+
+
+def _group_lines(group: list[tuple[str, _Block]]) -> list[str]:
     found: list[str] = []
-    for directive, branch in groups[0]:
+    for directive, branch in group:
         found += [directive, *_lines(branch)]
-    if directive_name(groups[0][-1][0]) != "else":
-        found += ["#else", _NO_TYPE]
+    if directive_name(group[-1][0]) != "else":
+        found += ["#else", OPEN]
     return [*found, "#endif"]
 
 

@@ -104,7 +104,7 @@ def _cores(entry: Entry, kernel_type: KernelType) -> tuple[str, tuple[int, int]]
         raise NeedsHuman(
             f"entry '{entry.name}' is __mix__({', '.join(ratio)}): the number of cores in a block is not known",
             at=entry.contract.at,
-            hint="write the ratio in digits, e.g. __mix__(1, 2)",
+            hint='write the ratio in digits, e.g. __mix__(1, 2), or in the contract: sk: {kernel_type: "mix(1, 2)"}',
         )
     return name, (int(ratio[0]), int(ratio[1]))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from skrules.contract.ctype import NO_DEFINITIONS, Definitions, Meaning, c_type, collect_definitions, explain, split_type
 from skrules.contract.entry import Entry, Resolution
+from skrules.contract.kerneltype import KERNEL_TYPES, agrees, spelling
 from skrules.contract.match import KernelGroup, bind_arguments, group_kernels, match_entries, parse_target
 from skrules.contract.model import Contract, EntryContract, ParameterKind
 from skrules.contract.parameters import decide, undeclared
@@ -113,6 +114,7 @@ def _resolve(
     )
     findings += _check_source(group)
     if decision is None:
+    findings += _check_kernel_type(group, decision) if decision else []
         findings += _undecided(question)
         decision = _default_decision(group, meanings)
     known, problems = decide(decision, kernel, types, meanings, question.open)
@@ -156,6 +158,22 @@ def _check_source(group: KernelGroup) -> list[Finding]:
 
 
 def _arguments(group: KernelGroup, decision: EntryContract | None) -> tuple[Mapping[str, str] | None, str, list[Finding]]:
+def _check_kernel_type(group: KernelGroup, decision: EntryContract) -> list[Finding]:
+    """A type that the contract gives a kernel cannot be another one than the source gives it."""
+    said = KERNEL_TYPES.get(decision.sk.kernel_type)
+    return [
+        _blocker(
+            "sk-kernel-type-conflict",
+            decision.where("sk.kernel_type"),
+            f"{decision.name}: the contract says that the kernel is {spelling(said)}, and its source says "
+            f"{spelling(kernel.type)}, in line {kernel.line}",
+            "leave sk.kernel_type out: what the source says is used",
+        )
+        for kernel in group.kernels
+        if said is not None and not agrees(kernel.type, said)
+    ]
+
+
     """Return the template arguments by parameter (None: not known), the `<...>` to write, and what is wrong."""
     kernel = group.kernel
     text = decision.bind_target if decision else ""

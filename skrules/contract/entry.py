@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from skrules.contract.kerneltype import decided
 from skrules.contract.model import EntryContract, ParameterKind, Role
 from skrules.findings import Finding
-from skrules.source.model import Kernel
+from skrules.source.model import Kernel, KernelType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,11 @@ class Entry:
     bind_target: str
     template_arguments: tuple[str, ...] = ()
     return_parameter: str = ""
+
+    @property
+    def type(self) -> KernelType:
+        """What the kernel runs as: what its source says, and where that leaves it open, what its contract says."""
+        return decided(self.kernel.type, self.contract.sk.kernel_type)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

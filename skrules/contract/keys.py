@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from skrules.contract.dtypes import DTYPE_SYNONYMS, DTYPES
+from skrules.contract.kerneltype import KERNEL_TYPES
 from skrules.contract.model import ParameterKind
 from skrules.contract.schema import Boolean, Integer, Key, ListOf, MapOf, OneOf, Table, Text
 
@@ -15,6 +16,13 @@ CAPABILITIES: Mapping[str, int] = MappingProxyType(
 )
 
 _IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
+# What sources call the values of sk.kernel_type. In braces, YAML ends a word without quotes at the comma.
+_KERNEL_TYPE_SYNONYMS: Mapping[str, str] = MappingProxyType(
+    {"mix(1": '"mix(1, 2)"', "mix": "mix(1, 2)", "__vector__": "vector", "__cube__": "cube", "aiv": "vector", "aic": "cube"}
+    | {"KERNEL_TYPE_AIV_ONLY": "vector", "KERNEL_TYPE_AIC_ONLY": "cube", "KERNEL_TYPE_MIX_AIC_1_1": "mix(1, 1)"}
+    | {"KERNEL_TYPE_MIX_AIC_1_2": "mix(1, 2)", "__mix__(1, 1)": "mix(1, 1)", "__mix__(1, 2)": "mix(1, 2)"}
+)
+
 NAME = Text(what="a C identifier", pattern=_IDENTIFIER)
 _QUALIFIED = Text(
     what="the name of a kernel, such as add_custom or ns::add_custom", pattern=rf"(?:::)?{_IDENTIFIER}(?:::{_IDENTIFIER})*"
@@ -93,8 +101,13 @@ SK = Table(
         ),
         Key(
             name="kernel_type",
-            type=Text(allowed=("map", "keep")),
-            doc="map: __mix__(1, 0) becomes __cube__ and __mix__(0, 1) __vector__; keep: as written",
+            type=Text(
+                allowed=("map", "keep", *KERNEL_TYPES),
+                spellings={name.replace(" ", ""): name for name in KERNEL_TYPES if " " in name},
+                synonyms=_KERNEL_TYPE_SYNONYMS,
+            ),
+            doc="map: __mix__(1, 0) becomes __cube__ and __mix__(0, 1) __vector__; keep: as written; a type: what the kernel "
+            "runs as, when the source does not settle it",
         ),
         Key(
             name="helper_block_num",

@@ -48,7 +48,7 @@ class SuperKernelDecision:
     mask: int = 4
     num_splits: int = 4
     with_sys_args: str = "auto"  # auto | always | never
-    kernel_type: str = "map"  # map: __mix__(1, 0) becomes __cube__; keep: as written
+    kernel_type: str = "map"  # map: __mix__(1, 0) becomes __cube__; keep: as written; or one of kerneltype.KERNEL_TYPES
     helper_block_num: str = ""  # "" or "accept"
 
 

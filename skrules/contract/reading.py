@@ -114,7 +114,7 @@ def _mismatch(node: Node, schema: Type, problems: Problems, where: str, hint: st
 
 
 def _read_text(node: Node, schema: Text, problems: Problems, where: str) -> Any:
-    value = node.value
+    value = schema.spellings.get(node.value, node.value) if isinstance(node.value, str) else node.value
     if isinstance(value, str) and schema.allowed and value not in schema.allowed:
         meant = schema.synonyms.get(value)
         hint = f"did you mean '{meant}'?" if meant else did_you_mean(value, schema.allowed)

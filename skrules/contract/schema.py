@@ -13,12 +13,13 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A text. `pattern` must match all of it; `what` says so in words; `allowed` are the only values, if any; `synonyms`
-    are common wrong ones and what was meant."""
+    """A text. `pattern` must match all of it; `what` says so in words; `allowed` are the only values, if any; `spellings`
+    are other ways to write one of them; `synonyms` are common wrong ones and what was meant."""
 
     what: str = "a text"
     pattern: str = r"[^\x00-\x1f]+"
     allowed: tuple[str, ...] = ()
+    spellings: Mapping[str, str] = field(default_factory=dict)
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -136,7 +137,11 @@ def json_schema(schema: Type) -> dict[str, Any]:
     """Return the schema as JSON Schema (draft 2020-12), for editors."""
     match schema:
         case Text():
-            return {"enum": list(schema.allowed)} if schema.allowed else {"type": "string", "pattern": f"^(?:{schema.pattern})$"}
+            return (
+                {"enum": [*schema.allowed, *schema.spellings]}
+                if schema.allowed
+                else {"type": "string", "pattern": f"^(?:{schema.pattern})$"}
+            )
         case Integer():
             return {"type": "integer", "minimum": schema.minimum, "maximum": schema.maximum}
         case Number():

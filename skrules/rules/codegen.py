@@ -181,7 +181,7 @@ def generate(
     return OperatorText(
         adapted=texts,
         options={source.unit.path: _options(source, wrappers, headers.get(source.unit.path, ()), options) for source in adapted},
-        descriptor=render_descriptor(name, entries, {entry.name: entry.kernel.type for entry in entries}),
+        descriptor=render_descriptor(name, entries, {entry.name: entry.type for entry in entries}),
         findings=findings,
     )
 

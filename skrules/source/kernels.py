@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from skrules.errors import Location
 from skrules.findings import Finding, Severity
@@ -370,21 +371,13 @@ class _Reader:
         declared = type_of_qualifiers(found.qualifiers)
         if declared.core is not CoreType.BARE:
             return declared
-        by_body, index, reason = type_of_body(code, conditions, found.body, closing)
-        if reason:
-            self.report(
-                "source.kernel-type-ambiguous",
-                code.tokens[index].start,
-                reason,
-                "write __vector__, __cube__ or __mix__(c, v) in the signature instead of the task macro",
-            )
-        return by_body or declared
+        return type_of_body(code, conditions, found.body, closing) or declared
 
     def add_prototype(self, code: Code, conditions: Conditions, found: Declaration, name: str, closing: int = -1) -> None:
         """Keep what is known of a kernel without a record of its own; what of it cannot be read is no finding."""
         declared = type_of_qualifiers(found.qualifiers)
         if declared.core is CoreType.BARE and closing >= 0:
-            declared = type_of_body(code, conditions, found.body, closing)[0] or declared
+            declared = type_of_body(code, conditions, found.body, closing) or declared
         parameters: tuple[Parameter, ...] | None = None
         template_parameters: tuple[TemplateParameter, ...] | None = None
         with suppress(UnreadableParameter):

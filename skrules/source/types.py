@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from skrules.source.code import Code, join
+from skrules.source.code import Code
 from skrules.source.conditions import Conditions
 from skrules.source.model import CoreType, KernelType
 
@@ -24,6 +24,7 @@ _TASK_TYPES = {
     "KERNEL_TYPE_MIX_AIC_1_2": KernelType(core=CoreType.MIX, aic="1", aiv="2", source="task-macro"),
 }
 CONDITIONAL = "conditional-task-macro"
+UNSETTLED = "unsettled-task-macro"
 _TASK_MACROS = frozenset({"KERNEL_TASK_TYPE_DEFAULT", "KERNEL_TASK_TYPE"})
 
 
@@ -53,13 +54,13 @@ def task_type(name: str) -> KernelType | None:
     return _TASK_TYPES.get(name)
 
 
-def type_of_body(code: Code, conditions: Conditions, start: int, end: int) -> tuple[KernelType | None, int, str]:
-    """Return the type that the task macros between `start` and `end` set.
+def type_of_body(code: Code, conditions: Conditions, start: int, end: int) -> KernelType | None:
+    """Return the type that the task macros between `start` and `end` set, None without such macros.
 
-    The result is (type, -1, "") or (None, -1, "") without such macros; (None, index, reason) when they do not agree. A type that
-    depends on a `#if` is `BARE` with the source CONDITIONAL.
+    A type that depends on a `#if` is `BARE` with the source CONDITIONAL; one that depends on the tiling key, or whose name is not
+    known, `BARE` with the source UNSETTLED.
     """
-    found: dict[KernelType, int] = {}
+    found: set[KernelType] = set()
     outside = conditions.open_at(start)
     inside: set[bool] = set()
     for index in range(start, end):
@@ -68,11 +69,11 @@ def type_of_body(code: Code, conditions: Conditions, start: int, end: int) -> tu
         closing = code.pairs.get(index + 1, index + 1)
         name = code.text(closing - 1)
         if name not in _TASK_TYPES:
-            return None, index, f"'{join(code, index, closing + 1)}' names no known kernel type"
-        found.setdefault(_TASK_TYPES[name], index)
+            return KernelType(core=CoreType.BARE, source=UNSETTLED)
+        found.add(_TASK_TYPES[name])
         inside.add(conditions.open_at(index) != outside)
     if len(found) > 1 and True not in inside:
-        return None, list(found.values())[1], "the task macros of this kernel name different kernel types"
+        return KernelType(core=CoreType.BARE, source=UNSETTLED)
     if True in inside and (len(found) > 1 or False not in inside):
-        return KernelType(core=CoreType.BARE, source=CONDITIONAL), -1, ""
-    return next(iter(found), None), -1, ""
+        return KernelType(core=CoreType.BARE, source=CONDITIONAL)
+    return next(iter(found), None)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from skrules.adapt import AdaptedSource, adapt
 from skrules.contract.check import resolve
-from skrules.findings import blockers
+from skrules.findings import Finding, blockers
 from skrules.source import read
 from skrules.source.model import SourceUnit
 from tests.corpus.comparison import difference
@@ -22,6 +22,7 @@ from tests.corpus.records import ExpectedFile, Outcome
 NEEDS_HUMAN = "needs-human"
 # Findings that `helper_block_num: accept` takes away: without one of them the second run says the same as the first.
 _ACCEPTABLE = frozenset({"codegen.block-num-in-helper", "codegen.raw-block-variable"})
+_UNTYPED = "codegen.kernel-type-unresolved"  # what a `kernel_type` takes away
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,7 @@ def _check(job: Job) -> Outcome:
     first = _adapted(unit, "")
     adapted_at = time.perf_counter()
     rules = _rules(first)
-    second = _adapted(unit, "accept") if _ACCEPTABLE.intersection(rules) else first
+    second = _adapted(unit, "accept", first.findings) if _ACCEPTABLE.union({_UNTYPED}).intersection(rules) else first
     problems = [problem for source in {id(first): first, id(second): second}.values() for problem in _problems(source)]
     compiled = job.compiles and second.status == "completed"
     if compiled:
@@ -86,8 +87,10 @@ def _check(job: Job) -> Outcome:
     )
 
 
-def _adapted(unit: SourceUnit, helper_block_num: str) -> AdaptedSource:
-    return adapt(unit, resolve(unit, complete_contract(unit, helper_block_num=helper_block_num)))
+def _adapted(unit: SourceUnit, helper_block_num: str, findings: Iterable[Finding] = ()) -> AdaptedSource:
+    """Adapt with a contract that decides what `findings` of an adaptation before ask for."""
+    untyped = {finding.message.partition(":")[0] for finding in findings if finding.rule == _UNTYPED}
+    return adapt(unit, resolve(unit, complete_contract(unit, helper_block_num=helper_block_num, untyped=untyped)))
 
 
 def _rules(source: AdaptedSource) -> tuple[str, ...]:

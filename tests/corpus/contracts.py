@@ -5,7 +5,8 @@ What is decided is not what the author would say (any tensor may be the result);
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from skrules.contract.ctype import NO_DEFINITIONS, collect_definitions, explain, substitute
 from skrules.contract.match import group_kernels
@@ -16,12 +17,15 @@ from skrules.source.model import Kernel, SourceUnit, TemplateParameter
 PATH = "contract.yaml"
 
 
-def complete_contract(unit: SourceUnit, *, helper_block_num: str) -> Contract:
-    """Return a contract that speaks of every kernel of a file. `helper_block_num` is "" or "accept"."""
+def complete_contract(unit: SourceUnit, *, helper_block_num: str, untyped: Collection[str] = ()) -> Contract:
+    """Return a contract that speaks of every kernel of a file. `helper_block_num` is "" or "accept"; the kernels of the names
+    `untyped` get a type."""
     groups, _ = group_kernels(unit)
     decision = SuperKernelDecision(helper_block_num=helper_block_num)
+    typed = replace(decision, kernel_type="mix(1, 2)")
     names: set[str] = set()
-    entries = tuple(_entry(unit, group.kernel, decision, names) for group in groups)
+    kernels = [group.kernel for group in groups]
+    entries = tuple(_entry(unit, each, typed if each.name in untyped else decision, names) for each in kernels)
     return Contract(path=PATH, entries=entries)
 
 

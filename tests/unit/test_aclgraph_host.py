@@ -77,6 +77,11 @@ def test_blocks_count_the_cores_that_a_kernel_runs_on(kernel_type, blocks):
     assert f"k<<<{blocks}, nullptr" in host(f"__global__ {kernel_type} void k(GM_ADDR x) {{}}\n")
 
 
+def test_blocks_count_the_cores_of_a_type_that_the_contract_gives():
+    decision = '  k: {inputs: [x], outputs: [x], sk: {kernel_type: "vector"}}\n'
+    assert "k<<<host::vectorBlocks(1), nullptr" in host("__global__ __aicore__ void k(GM_ADDR x) {}\n", decision)
+
+
 def test_blocks_of_the_contract():
     contract = "  k: {inputs: [x], outputs: [x], launch: {block_dim: 9}}\n"
     assert "k<<<9, nullptr" in host("__global__ __vector__ void k(GM_ADDR x) {}\n", contract)

@@ -157,11 +157,20 @@ def test_unknown_keys_at_every_level(text: str, word: str, meant: str) -> None:
         ("num_splits: 5", "from 1 to 4"),
         ("with_sys_args: sometimes", "allowed: auto, always, never"),
         ("kernel_type: keeps", "did you mean 'keep'?"),
+        ("kernel_type: __vector__", "did you mean 'vector'?"),
+        ("kernel_type: mix(1, 2)", "did you mean '\"mix(1, 2)\"'?"),
         ("helper_block_num: 3", "one of accept"),
     ],
 )
 def test_super_kernel_decisions(text: str, message: str) -> None:
     assert message in _entry_error(f"outputs: [b], sk: {{{text}}}")
+
+
+@pytest.mark.parametrize("text", ["mix(1,2)", "mix(1, 2)"])
+def test_kernel_types_have_one_spelling_inside(text: str) -> None:
+    assert _entry(f'outputs: [b], sk: {{kernel_type: "{text}"}}').sk.kernel_type == "mix(1, 2)"
+    whole = f"entries:\n  k:\n    outputs: [b]\n    sk:\n      kernel_type: {text}\n"
+    assert load(whole.encode(), "c.yaml").entries[0].sk.kernel_type == "mix(1, 2)"
 
 
 def test_super_kernel_defaults_and_empty_capabilities() -> None:

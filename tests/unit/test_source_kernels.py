@@ -86,8 +86,9 @@ def test_task_macro_gives_the_type_of_a_bare_kernel(body: str, core: CoreType, a
         "\n#if A\nKERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_NEW);\n#endif\n",
     ],
 )
-def test_task_macros_that_do_not_settle_the_type_are_reported(body: str) -> None:
-    assert rules(read_text(f"__global__ __aicore__ void k() {{ {body} }}")) == ["source.kernel-type-ambiguous"]
+def test_task_macros_that_do_not_settle_the_type(body: str) -> None:
+    kernel = one(f"__global__ __aicore__ void k() {{ {body} }}")
+    assert (kernel.type.core, kernel.type.source) == (CoreType.BARE, "unsettled-task-macro")
 
 
 def test_task_macros_under_a_condition() -> None:
