@@ -15,8 +15,8 @@ from skrules.adapt.scopes import FileScopes, read_scopes
 from skrules.adapt.structure import Structure, finding, structure, tokens_in
 from skrules.adapt.tasktypes import TASK_MACROS
 from skrules.adapt.twins import Helpers, TwinUse, read_helpers, use_twins
-from skrules.contract.model import SuperKernelDecision
 from skrules.contract.kerneltype import decided
+from skrules.contract.model import SuperKernelDecision
 from skrules.findings import Finding, Severity
 from skrules.source.model import CoreType, Kernel, SourceUnit, Span
 
@@ -76,8 +76,8 @@ def rewrite_body(
     Whatever cannot be rewritten for sure is a blocker among the findings; the text is of no use then.
     """
     unit, kernel = written(facts.unit, kernel)
-    code = structure(tokens_in(unit, kernel.body))
     kernel = replace(kernel, type=decided(kernel.type, decision.kernel_type))
+    code = structure(tokens_in(unit, kernel.body))
     words = words_in(code.tokens)
     head = tokens_in(unit, Span(start=kernel.span.start, end=kernel.body.start))
     named = words_in(head) | {word for argument in arguments for word in _WORD.findall(argument)}

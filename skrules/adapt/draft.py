@@ -159,6 +159,7 @@ class Draft:
         at: int | None = None,
         unit: SourceUnit | None = None,
     ) -> None:
+        """Note a finding at the offset `at` of `unit`, by default at the kernel's name in the file."""
         offset = self.kernel.name_span.start if at is None else at
         text = f"{self.kernel.name}: {message}"
         self.findings.append(finding(unit or self.unit, offset, rule, text, severity=severity, hint=hint))
@@ -167,7 +168,6 @@ class Draft:
         if self.kernel.signature_has_conditions:
             self.report(
                 "codegen.conditional-signature",
-        """Note a finding at the offset `at` of `unit`, by default at the kernel's name in the file."""
                 "an #if inside of the signature gives the kernel more than one parameter list",
                 hint="define the kernel once in each branch of the #if",
             )

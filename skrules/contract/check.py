@@ -113,8 +113,8 @@ def _resolve(
         open=frozenset(name for name in waiting if meanings[name].kind is not ParameterKind.TENSOR),
     )
     findings += _check_source(group)
-    if decision is None:
     findings += _check_kernel_type(group, decision) if decision else []
+    if decision is None:
         findings += _undecided(question)
         decision = _default_decision(group, meanings)
     known, problems = decide(decision, kernel, types, meanings, question.open)
@@ -157,7 +157,6 @@ def _check_source(group: KernelGroup) -> list[Finding]:
     return findings
 
 
-def _arguments(group: KernelGroup, decision: EntryContract | None) -> tuple[Mapping[str, str] | None, str, list[Finding]]:
 def _check_kernel_type(group: KernelGroup, decision: EntryContract) -> list[Finding]:
     """A type that the contract gives a kernel cannot be another one than the source gives it."""
     said = KERNEL_TYPES.get(decision.sk.kernel_type)
@@ -174,6 +173,7 @@ def _check_kernel_type(group: KernelGroup, decision: EntryContract) -> list[Find
     ]
 
 
+def _arguments(group: KernelGroup, decision: EntryContract | None) -> tuple[Mapping[str, str] | None, str, list[Finding]]:
     """Return the template arguments by parameter (None: not known), the `<...>` to write, and what is wrong."""
     kernel = group.kernel
     text = decision.bind_target if decision else ""

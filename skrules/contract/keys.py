@@ -15,7 +15,6 @@ CAPABILITIES: Mapping[str, int] = MappingProxyType(
     {"early_start_wait": 1, "early_start_set": 2, "disable_dcci": 4, "disable_batchmode_check": 8}
 )
 
-_IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
 # What sources call the values of sk.kernel_type. In braces, YAML ends a word without quotes at the comma.
 _KERNEL_TYPE_SYNONYMS: Mapping[str, str] = MappingProxyType(
     {"mix(1": '"mix(1, 2)"', "mix": "mix(1, 2)", "__vector__": "vector", "__cube__": "cube", "aiv": "vector", "aic": "cube"}
@@ -23,6 +22,7 @@ _KERNEL_TYPE_SYNONYMS: Mapping[str, str] = MappingProxyType(
     | {"KERNEL_TYPE_MIX_AIC_1_2": "mix(1, 2)", "__mix__(1, 1)": "mix(1, 1)", "__mix__(1, 2)": "mix(1, 2)"}
 )
 
+_IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
 NAME = Text(what="a C identifier", pattern=_IDENTIFIER)
 _QUALIFIED = Text(
     what="the name of a kernel, such as add_custom or ns::add_custom", pattern=rf"(?:::)?{_IDENTIFIER}(?:::{_IDENTIFIER})*"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from skrules.errors import Location
 from skrules.findings import Finding, Severity
