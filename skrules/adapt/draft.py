@@ -56,7 +56,7 @@ def _declares(tokens: Sequence[Token], index: int) -> bool:
 
 
 class Draft:
-    """The blocks of one kernel and its `#if` twins while they are made: every doubt is noted as a finding.
+    """The blocks of one kernel and its `#if` twins while they are made: every doubt is noted as a finding."""
 
     def __init__(self, facts: FileFacts, entries: list[Entry], taken: set[str], template: jinja2.Template) -> None:
         self.facts = facts
