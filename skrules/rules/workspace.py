@@ -27,7 +27,14 @@ class Workspace:
 
 def find_packages(root: Path, folders: Sequence[str]) -> tuple[str, ...]:
     """Return the folders below `folders` that hold an SConscript, sorted, relative to `root`. Hidden folders are left out."""
+    return walk(root, folders)[1]
+
+
+def walk(root: Path, folders: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return all folders in which packages are looked for, and those that are packages, sorted and relative to `root`."""
+    seen: set[str] = set()
     found: set[str] = set()
+    base = f"{root}/"
     for folder in folders:
         if not (root / folder).is_dir():
             raise UsageError(
@@ -35,9 +42,11 @@ def find_packages(root: Path, folders: Sequence[str]) -> tuple[str, ...]:
             )
         for here, below, files in os.walk(root / folder, onerror=_refuse_unreadable, followlinks=False):
             below[:] = sorted(name for name in below if not name.startswith((".", "__")))
+            name = here.removeprefix(base)
+            seen.add(name)
             if FILE_NAME in files:
-                found.add(Path(here).relative_to(root).as_posix())
-    return tuple(sorted(found))
+                found.add(name)
+    return tuple(sorted(seen)), tuple(sorted(found))
 
 
 def _refuse_unreadable(error: OSError) -> None:
