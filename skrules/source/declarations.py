@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from skrules.source.code import Code, join
 from skrules.source.conditions import Conditions
-from skrules.source.macros import Budget, Macro
+from skrules.source.macros import Budget, Macro, ambiguity
 from skrules.source.model import TokenKind, printable
 from skrules.source.types import type_of_qualifiers
 
@@ -41,10 +43,12 @@ class Declaration:
     """Indices into the code. `opening`/`closing` are the parentheses of the parameter list, `body` the `{` or -1.
 
     `name` has several tokens when it is qualified (`ns::k`) or pasted (`k_##T`); `end` is the first token after the head.
+    `other_qualifiers` are those of the branches of an `#if` in the head that the reading does not follow.
     """
 
     start: int
     qualifiers: list[str] = field(default_factory=list)
+    other_qualifiers: list[str] = field(default_factory=list)
     template_heads: list[tuple[int, int]] = field(default_factory=list)
     extern_c: bool = False
     is_instantiation: bool = False
@@ -127,13 +131,13 @@ def _template_before(code: Code, index: int, lower: int) -> int:
 def read_declaration(code: Code, conditions: Conditions, start: int, macros: Mapping[str, tuple[Macro, ...]]) -> Declaration:
     """Read the declaration that begins at `start`, along the first branch of every `#if` in it.
 
-    Qualifiers that are macros of this file are replaced by what they stand for. Raises Unreadable.
+    Qualifiers that are macros are replaced by what they stand for. Raises Unreadable.
     """
     found = Declaration(start)
     _read_specifiers(code, conditions, start, found, macros)
     if found.opening < 0:
         raise Unreadable(len(code) - 1, "the declaration does not end")
-    _read_tail(code, conditions, found)
+    _read_tail(code, conditions, found, macros)
     return found
 
 
@@ -144,15 +148,17 @@ def _read_specifiers(
     found: Declaration,
     macros: Mapping[str, tuple[Macro, ...]],
     within: tuple[str, ...] = (),
+    end: int | None = None,
 ) -> None:
-    """Read up to the parameter list, or up to the end of the code if that is the replacement list of a macro.
+    """Read up to the parameter list, or up to `end`, by default of the code: that of a macro's replacement list, say.
 
     `within` are the macros being replaced.
     """
-    while index < len(code) and found.opening < 0:
+    end = len(code) if end is None else end
+    while index < end and found.opening < 0:
         text = code.texts[index]
         if conditions is not None and code.is_directive(index):
-            index = _step_over(conditions, index, found)
+            index = _step_over(code, conditions, index, found, macros)
         elif text == "template":
             index = _template_head(code, index, found)
         elif text == "requires":
@@ -209,17 +215,28 @@ def _read_macro_specifiers(
         if meanings[-1].opening >= 0 or meanings[-1].template_heads:
             raise Unreadable(index, f"the macro '{name}' holds more than qualifiers of the kernel")
         if type_of_qualifiers(meanings[-1].qualifiers) != type_of_qualifiers(meanings[0].qualifiers):
-            raise Unreadable(index, f"the macro '{name}' has more than one meaning in this file")
+            raise Unreadable(index, f"the macro '{name}' {ambiguity(macros[name])}")
     found.qualifiers += meanings[0].qualifiers
     found.extern_c = found.extern_c or any(meaning.extern_c for meaning in meanings)
     found.returns_void = found.returns_void or all(meaning.returns_void for meaning in meanings)
 
 
-def _step_over(conditions: Conditions, index: int, found: Declaration) -> int:
-    if index not in conditions.groups:
+def _step_over(
+    code: Code, conditions: Conditions, index: int, found: Declaration, macros: Mapping[str, tuple[Macro, ...]]
+) -> int:
+    """Return where the reading goes on after the directive at `index`, and note the qualifiers of branches that it passes."""
+    group = conditions.groups.get(index)
+    if group is None:
         return index + 1
     found.has_conditions = True
-    return conditions.skip(index)
+    after = conditions.skip(index)
+    for start, end in pairwise(group.marks):
+        if index <= start and start != group.first[0] and not conditions.is_dead(start + 1):
+            other = Declaration(start, budget=found.budget)
+            with suppress(Unreadable):  # the branch that is followed tells whether it is a declaration
+                _read_specifiers(code, conditions, start + 1, other, macros, end=end)
+            found.other_qualifiers += [*other.qualifiers, *other.other_qualifiers]
+    return after
 
 
 def _partner(code: Code, index: int) -> int:
@@ -282,13 +299,13 @@ def _name_or_qualifier(code: Code, index: int, found: Declaration) -> int:
     return follows
 
 
-def _read_tail(code: Code, conditions: Conditions, found: Declaration) -> None:
+def _read_tail(code: Code, conditions: Conditions, found: Declaration, macros: Mapping[str, tuple[Macro, ...]]) -> None:
     """Read what stands between the parameter list and the body or the `;`."""
     found.has_conditions = found.has_conditions or conditions.crosses(found.opening, found.closing)
     index = found.closing + 1
     while index < len(code) and code.texts[index] not in _BODY_OR_END:
         if code.is_directive(index):
-            index = _step_over(conditions, index, found)
+            index = _step_over(code, conditions, index, found, macros)
         elif code.texts[index] in ("(", "["):
             closing = _partner(code, index)
             if code.texts[index] == "[":

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from skrules.source.code import Code, code_of
-from skrules.source.macros import Budget, Macro, expansion_text
+from skrules.source.macros import Budget, Macro, ambiguity, expansion_text
 from skrules.source.model import TokenKind
 from skrules.source.tokens import tokenize
 
@@ -19,7 +19,8 @@ class Unexpandable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class KernelMacros:
-    """`names` are the macros of a file from which a kernel definition comes, `direct` those that hold one themselves."""
+    """`names` are the macros of a file and its headers from which a kernel definition comes, `direct` those that hold one
+    themselves."""
 
     direct: frozenset[str]
     names: frozenset[str]
@@ -57,7 +58,8 @@ def kernel_macros(macros: Mapping[str, tuple[Macro, ...]], aliases: Collection[s
 
 @dataclass(slots=True)
 class Expander:
-    """Expands uses of kernel macros of one file, whose text is `layout`. `used` are the direct ones that were expanded."""
+    """Expands uses of kernel macros in one file, whose text is `layout`. `macros` are those of the file and of its headers,
+    `used` the direct ones that were expanded."""
 
     layout: str
     macros: Mapping[str, tuple[Macro, ...]]
@@ -72,13 +74,14 @@ class Expander:
         name = code.texts[index]
         definitions = self.macros.get(name, ())
         if len(definitions) != 1:
-            problem = "has more than one meaning in this file" if definitions else "comes from another file"
+            problem = ambiguity(definitions) if definitions else "comes from another file"
             raise Unexpandable(f"the macro '{name}' {problem}")
         if name in within or not budget.spend():
             raise Unexpandable(f"the macro '{name}' takes too many other macros to understand")
         if within:
             self._check_arguments(code, index)
-        text = expansion_text(definitions[0], code, index, self.layout)
+        origin = definitions[0].origin
+        text = expansion_text(definitions[0], code, index, self.layout if origin is None else origin.text)
         if text is None:
             raise Unexpandable(f"the use of the macro '{name}' does not fit its definition")
         if name in self.known.direct:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from skrules.errors import Location
 from skrules.findings import Finding, Severity
 from skrules.source.code import Code, Lines, code_of, join, lines_of
 from skrules.source.conditions import Conditions, conditions_of
 from skrules.source.declarations import Declaration, Unreadable, find_start, holds_specifiers, read_declaration
+from skrules.source.evaluation import Macros
 from skrules.source.expansions import Expander, KernelMacros, Unexpandable, kernel_macros, last_of_use
-from skrules.source.macros import Macro, macros_of, read_macro
+from skrules.source.headers import macros_with_headers
+from skrules.source.macros import Macro, read_macro
 from skrules.source.model import (
     CoreType,
     Kernel,
@@ -26,6 +29,7 @@ from skrules.source.model import (
 )
 from skrules.source.parameters import UnreadableParameter, is_plain_type, read_parameters
 from skrules.source.scopes import Scope, innermost, namespaces, scope_at
+from skrules.source.selection import select
 from skrules.source.templates import is_list_macro, read_template_parameters
 from skrules.source.tokens import directive_name, tokenize
 from skrules.source.types import type_of_body, type_of_qualifiers
@@ -49,14 +53,31 @@ class Prototype:
     used: frozenset[str] | None = None
 
 
-def read(data: bytes, path: str, *, global_aliases: tuple[str, ...] = ()) -> SourceUnit:
+def read(
+    data: bytes,
+    path: str,
+    *,
+    global_aliases: tuple[str, ...] = (),
+    headers: Sequence[SourceUnit] = (),
+    macros: Macros = MappingProxyType({}),
+) -> SourceUnit:
     """Read the kernels of a file. `path` is how messages name it; `global_aliases` are macros that stand for `__global__`.
 
+    `headers` are the files that it includes, directly or not: their macros count as its own, wherever they are used.
+    `macros` are those that the contract states: the `#if` groups that they decide are read as they are compiled.
     Every `__global__` in code becomes a kernel, is a mere declaration, or becomes a finding. Never raises.
     """
     text = data.decode("latin-1")
-    tokens = tokenize(text)
-    reader = _read(text, tokens, path, global_aliases)
+    chosen = select(tokenize(text), macros)
+    tokens = chosen.tokens
+    reader = _read(text, tokens, path, global_aliases, headers)
+    for directive, name in chosen.conflicts:
+        reader.report(
+            "source.stated-macro-redefined",
+            directive.start,
+            f"the contract states the macro '{name}' as {macros[name]}, and the file gives it another meaning here",
+            f"take '{name}' out of the contract's macros, or define it in the build alone",
+        )
     return SourceUnit(
         path=path,
         text=text,
@@ -65,12 +86,16 @@ def read(data: bytes, path: str, *, global_aliases: tuple[str, ...] = ()) -> Sou
         findings=tuple(sorted(reader.findings, key=lambda finding: finding.at)),
         newline=_newline(text),
         macro_kernels=tuple(reader.macro_kernels),
+        decisions=chosen.decisions,
     )
 
 
-def read_prototypes(unit: SourceUnit) -> tuple[Prototype, ...]:
-    """Return the kernels that a file declares only, and those that its macros define under names yet to be made."""
-    return tuple(_read(unit.text, unit.tokens, unit.path, ()).prototypes)
+def read_prototypes(unit: SourceUnit, headers: Sequence[SourceUnit] = ()) -> tuple[Prototype, ...]:
+    """Return the kernels that a file declares only, and those that its macros define under names yet to be made.
+
+    `headers` are the files that it includes, as in `read`.
+    """
+    return tuple(_read(unit.text, unit.tokens, unit.path, (), headers).prototypes)
 
 
 def _read(
@@ -78,6 +103,7 @@ def _read(
     tokens: tuple[Token, ...],
     path: str,
     global_aliases: tuple[str, ...],
+    headers: Sequence[SourceUnit] = (),
     macros: Mapping[str, tuple[Macro, ...]] | None = None,
 ) -> _Reader:
     """Read a file, or, with the `macros` of its file, the expansion of a macro use."""
@@ -87,9 +113,10 @@ def _read(
         reader.read_code(code_of(tokens))
         return reader
     # A line splice can hide the keyword from a plain search.
-    if any(alias in text for alias in reader.aliases) or "\\" in text:
-        reader.macros = macros_of(tokens)
-        reader.aliases |= frozenset(_own_aliases(reader.macros))
+    texts = (text, *(header.text for header in headers))
+    if any(alias in each for each in texts for alias in reader.aliases) or "\\" in text:
+        reader.macros = macros_with_headers(tokens, headers)
+        reader.aliases |= _aliases(reader.macros)
         reader.expander = Expander(text, reader.macros, kernel_macros(reader.macros, reader.aliases))
         reader.read_code(code_of(tokens))
         reader.report_unused_macros()
@@ -108,13 +135,18 @@ def _extern_c_start(scope: Scope | None) -> int:
     return block.start if block is not None and block.kind == "extern-c" else -1
 
 
-def _own_aliases(macros: Mapping[str, tuple[Macro, ...]]) -> list[str]:
-    """Return the macros of the file that stand for `__global__`, with nothing beside it but other specifiers."""
-    return [
-        name
-        for name, definitions in macros.items()
-        if all(GLOBAL in macro.code.texts and holds_specifiers(macro, macros) for macro in definitions)
-    ]
+def _aliases(macros: Mapping[str, tuple[Macro, ...]]) -> frozenset[str]:
+    """Return the macros that stand for `__global__`, themselves or through others, with nothing beside it but specifiers."""
+    found = frozenset({GLOBAL})
+    while True:
+        more = found.union(
+            name
+            for name, definitions in macros.items()
+            if all(found.intersection(macro.code.texts) and holds_specifiers(macro, macros) for macro in definitions)
+        )
+        if more == found:
+            return found
+        found = more
 
 
 @dataclass(slots=True)
@@ -212,7 +244,7 @@ class _Reader:
             )
             return last + 1
         at = self.lines.at(span.start)
-        inner = _read(text, tokenize(text), self.lines.path, tuple(self.aliases - {GLOBAL}), self.macros)
+        inner = _read(text, tokenize(text), self.lines.path, tuple(self.aliases - {GLOBAL}), macros=self.macros)
         self.findings += [replace(finding, at=at) for finding in inner.findings]
         found = tuple(sorted(inner.kernels, key=lambda kernel: kernel.name_span))
         unit = SourceUnit(
@@ -409,6 +441,6 @@ class _Reader:
                 "source.template-list-macro",
                 code.tokens[opening].start,
                 f"'{lists[0].declaration}' in the template head is a macro from another file: its parameters are not known",
-                "write the template parameters out, or define the macro in this file",
+                "write the template parameters out, or define the macro in this file or a header that is found",
             )
         return tuple(replace(each, is_list=True) if each in lists else each for each in parameters)

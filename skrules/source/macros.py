@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
-from skrules.source.code import Code, code_of
-from skrules.source.model import Span, Token, TokenKind
+from skrules.source.code import Code, code_of, lines_of
+from skrules.source.model import SourceUnit, Span, Token, TokenKind
 from skrules.source.tokens import tokenize, tokenize_replacement
 
 _HEAD = re.compile(r"#(?:\s|\\|/\*(?s:.*?)\*/)*+define(?:\s|\\\s|/\*(?s:.*?)\*/)++")
+_UNDEF_HEAD = re.compile(r"#(?:\s|\\|/\*(?s:.*?)\*/)*+undef(?:\s|\\\s|/\*(?s:.*?)\*/)++")
 
 
 @dataclass(frozen=True, slots=True)
 class Macro:
     """`parameters` is None for an object-like macro; a variadic one has "..." (or "name...") last.
 
-    `code` is the replacement list with the offsets of the file; `span` the whole directive.
+    `code` is the replacement list with the offsets of the file that defines the macro; `span` the whole directive. `origin`
+    is that file when it is a header of the file being read.
     """
 
     name: str
     parameters: tuple[str, ...] | None
     code: Code
     span: Span
+    origin: SourceUnit | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(slots=True)
@@ -58,6 +61,29 @@ def read_macro(directive: Token) -> Macro | None:
         rest = closing + 1
     moved = (Token(token.kind, token.text, token.start + directive.start) for token in tokens[rest:])
     return Macro(tokens[0].text, parameters, code_of(moved), Span(start=directive.start, end=directive.end))
+
+
+def undefined_name(directive: Token) -> Macro | None:
+    """Return the name that an `#undef` directive takes a meaning from, as a macro that stands for itself; else None."""
+    head = _UNDEF_HEAD.match(directive.text)
+    tokens = tokenize_replacement(directive.text, head.end(), len(directive.text)) if head else ()
+    if not tokens or tokens[0].kind is not TokenKind.IDENTIFIER:
+        return None
+    name = Token(TokenKind.IDENTIFIER, tokens[0].text, tokens[0].start + directive.start)
+    return Macro(name.text, None, code_of([name]), Span(start=directive.start, end=directive.end))
+
+
+def ambiguity(macros: Sequence[Macro]) -> str:
+    """Say of a macro with several definitions that it has more than one meaning, and where."""
+    headers = [
+        f"{macro.origin.path}:{lines_of(macro.origin.text, macro.origin.path).position(macro.span.start)[0]}"
+        for macro in macros
+        if macro.origin is not None
+    ]
+    if not headers:
+        return "has more than one meaning in this file"
+    own = ["in this file"] if len(headers) < len(macros) else []
+    return f"has more than one meaning: {', '.join([*own, *headers])}"
 
 
 def macros_of(tokens: Iterable[Token]) -> dict[str, tuple[Macro, ...]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from skrules.source.code import Code, join
 from skrules.source.conditions import Conditions
-from skrules.source.macros import Budget, Macro, expand
+from skrules.source.macros import Budget, Macro, ambiguity, expand
 from skrules.source.model import Parameter, Span, TokenKind
 
 # Words that leave a type open: what follows them still belongs to it.
@@ -99,7 +99,7 @@ def split(code: Code, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def expand_part(part: Part, macros: Mapping[str, tuple[Macro, ...]], budget: Budget) -> list[Part]:
-    """Replace a parameter that is the use of a macro of this file by the parameters in the macro."""
+    """Replace a parameter that is the use of a macro by the parameters in the macro."""
     code, start, end = part.code, part.start, part.end
     name = code.text(start)
     if start >= end or code.kind(start) is not TokenKind.IDENTIFIER:
@@ -111,10 +111,12 @@ def expand_part(part: Part, macros: Mapping[str, tuple[Macro, ...]], budget: Bud
     definitions = macros.get(name, ())
     usable = [macro for macro in definitions if (macro.parameters is not None) == is_call]
     if len(usable) != len(definitions) or len(usable) > 1:
-        raise UnreadableParameter(span.start, f"the macro '{name}' in the parameter list has more than one meaning in this file")
+        raise UnreadableParameter(span.start, f"the macro '{name}' in the parameter list {ambiguity(definitions)}")
     if not usable:
         if is_call:
-            raise UnreadableParameter(span.start, f"the macro '{name}' in the parameter list is not defined in this file")
+            raise UnreadableParameter(
+                span.start, f"the macro '{name}' in the parameter list is not defined in this file or a header of it"
+            )
         return [part]
     expansion = expand(usable[0], code, start) if budget.spend() else None
     if expansion is None:
