@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from skrules.aclgraph.host import HEADER
 from skrules.errors import Location
 from skrules.findings import Finding, Severity
 from skrules.source import read
 from skrules.source.code import lines_of
+from skrules.source.evaluation import Macros
 from skrules.source.model import SourceUnit, TokenKind
 
 _INCLUDE = re.compile(r'#\s*include\s*"([^"\n]+)"')
@@ -38,12 +40,19 @@ class Support:
     findings: tuple[Finding, ...]
 
 
-def collect_support(sources: Sequence[tuple[SourceUnit, Path]], root: Path, dirs: Sequence[SupportDir], operator: str) -> Support:
+def collect_support(
+    sources: Sequence[tuple[SourceUnit, Path]],
+    root: Path,
+    dirs: Sequence[SupportDir],
+    operator: str,
+    macros: Macros = MappingProxyType({}),
+) -> Support:
     """Find what `sources`, files of the asset at `root` that are compiled as one, include with quotes, directly or not.
 
     A compiler looks beside the including file first, and then in the folders that are given with `-iquote`: here beside the
     source, in the asset, in the support folders and beside the asset. What is nowhere there is left to the toolkit. A file
     outside of these places is a blocker: the tree would not be complete without it, and nobody said it may be taken.
+    `macros` are those that the contract states.
     """
     places = _Places([path.parent.resolve() for _, path in sources], root.resolve(), dirs, f"csrc/_support/{operator}")
     files: dict[str, bytes] = {}
@@ -64,7 +73,7 @@ def collect_support(sources: Sequence[tuple[SourceUnit, Path]], root: Path, dirs
                 findings.append(_blocker(at, f"'{name}' lies outside of the operator and of what it may share", hint))
             elif target not in files:
                 files[target] = found.read_bytes()
-                header = read(files[target], os.path.relpath(found))
+                header = read(files[target], os.path.relpath(found), macros=macros)
                 headers[target] = header
                 waiting.append((header, found.parent))
     dirs_used = places.quote_dirs(files) if files else ()

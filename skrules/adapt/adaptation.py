@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from skrules.adapt.body import read_facts
 from skrules.adapt.current import binding_of, read_bindings
 from skrules.adapt.draft import AdaptedEntry, Draft, identity
+from skrules.adapt.guards import branch_guards, guard, stated_macros
 from skrules.adapt.names import legacy_edits
-from skrules.adapt.splice import Fragment, include_fragment, splice
+from skrules.adapt.splice import Fragment, after_kernel, include_fragment, splice
 from skrules.adapt.structure import finding
 from skrules.adapt.twins import twin_fragments
 from skrules.contract.entry import Entry, Resolution
@@ -18,6 +19,7 @@ from skrules.findings import Finding, Severity, blockers
 from skrules.shapes import shape
 from skrules.source.form import Form, SkForm, classify
 from skrules.source.model import SourceUnit, Span
+from skrules.source.selection import MACRO_REDEFINED
 
 COMPLETED = "completed"
 ALREADY_CURRENT = "already-current"
@@ -57,20 +59,31 @@ def adapt(unit: SourceUnit, resolution: Resolution, headers: Sequence[SourceUnit
     renames, notes = _renames(unit)
     form = classify(unit)
     unclear = _form_findings(unit, form)
-    findings = [*unit.findings, *resolution.findings, *unclear, *notes]
+    redefined = [each for header in headers for each in header.findings if each.rule == MACRO_REDEFINED]
+    findings = [*unit.findings, *redefined, *resolution.findings, *unclear, *notes]
     entries: tuple[AdaptedEntry, ...] = ()
     fragments = renames
     status = COMPLETED
     if form.form is SkForm.CURRENT_SK_BIND:
         entries = _current_entries(unit, resolution)
-        status = COMPLETED if renames else ALREADY_CURRENT
+        fragments += _verified(unit, resolution, headers)
     elif not unclear:
         entries, made, problems = _bind_kernels(unit, resolution, headers)
         findings += problems
         fragments += made
+    fragments += tuple(branch_guards(unit, resolution.contract_path))
+    if form.form is SkForm.CURRENT_SK_BIND and not fragments:
+        status = ALREADY_CURRENT
     if blockers(findings):
         return AdaptedSource(unit=unit, entries=(), findings=tuple(findings), status=NEEDS_HUMAN)
     return AdaptedSource(unit=unit, entries=entries, findings=tuple(findings), status=status, fragments=fragments)
+
+
+def _verified(unit: SourceUnit, resolution: Resolution, headers: Sequence[SourceUnit]) -> tuple[Fragment, ...]:
+    """Return what verifies stated macros behind each kernel that is bound by hand."""
+    text = guard(stated_macros([unit, *headers]), resolution.contract_path, unit.newline)
+    places = {after_kernel(unit, entry.kernel) for entry in resolution.entries} if text else set()
+    return tuple(Fragment(span=Span(start=at, end=at), text=unit.newline + text) for at in sorted(places))
 
 
 def _bind_kernels(
@@ -80,6 +93,7 @@ def _bind_kernels(
     facts = read_facts(unit, headers)
     taken = set(facts.words)
     template = shape("adapt", "binding.j2", newline=unit.newline)
+    verified = guard(stated_macros([unit, *headers]), resolution.contract_path, unit.newline)
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in resolution.entries:
         groups.setdefault(identity(entry.kernel), []).append(entry)
@@ -88,7 +102,7 @@ def _bind_kernels(
     findings: list[Finding] = []
     helpers: set[str] = set()
     for name, entries in groups.items():
-        draft = Draft(facts, entries, taken, template)
+        draft = Draft(facts, entries, taken, template, verified)
         definitions = [kernel for kernel in unit.kernels if identity(kernel) == name]
         fragments += [block for kernel in definitions if (block := draft.block(kernel)) is not None]
         findings += dict.fromkeys(draft.findings)

@@ -71,14 +71,23 @@ def bind_line(entry: Entry, function: str, *, overloaded: bool) -> str:
 
 
 def render(
-    template: jinja2.Template, twin: Twin, source: str, *, newline: str, leave: Collection[str], enter: Collection[str]
+    template: jinja2.Template,
+    twin: Twin,
+    source: str,
+    *,
+    newline: str,
+    leave: Collection[str],
+    enter: Collection[str],
+    guard: str = "",
 ) -> str:
-    """Return the block of a twin. `leave` and `enter` are the lines that close and open scopes around it."""
+    """Return the block of a twin. `leave` and `enter` are the lines that close and open scopes around it, `guard` those that
+    verify what the block relies on."""
     return template.render(
         begin=BEGIN,
         finish=END,
         kernel=twin.kernel.name + twin.kernel.specialisation,
         source=source,
+        guard=guard,
         args=twin.args,
         fields=twin.args.fields if twin.args else (),
         template_head=twin.template_head,

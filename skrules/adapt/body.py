@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from skrules.adapt.blocknum import ACCEPT_HINT, API, api_names, block_num_use, raw_finding
 from skrules.adapt.edits import Edit, apply, line_start
+from skrules.adapt.guards import inactive_edits
 from skrules.adapt.helpers import BLOCK_NUM, DESTROY, PIPE, RAW, Chunk, reached, read_chunks
 from skrules.adapt.names import legacy_edits, words_in, words_of
 from skrules.adapt.pipes import plan_pipes
@@ -112,6 +113,7 @@ def rewrite_body(
         )
     pipes = plan_pipes(code, unit.text, unit.newline, natural=_natural(helpers))
     edits += pipes.edits
+    edits += list(inactive_edits(unit, kernel.body, edits))
     findings += _pipe_findings(unit, kernel, code, helpers, pipes.left)
     return SkBody(
         inner=_inner(unit, kernel, edits).replace(unit.newline, facts.unit.newline),

@@ -56,9 +56,14 @@ def _declares(tokens: Sequence[Token], index: int) -> bool:
 
 
 class Draft:
-    """The blocks of one kernel and its `#if` twins while they are made: every doubt is noted as a finding."""
+    """The blocks of one kernel and its `#if` twins while they are made: every doubt is noted as a finding.
 
-    def __init__(self, facts: FileFacts, entries: list[Entry], taken: set[str], template: jinja2.Template) -> None:
+    `guard` are lines for the top of each block.
+    """
+
+    def __init__(
+        self, facts: FileFacts, entries: list[Entry], taken: set[str], template: jinja2.Template, guard: str = ""
+    ) -> None:
         self.facts = facts
         self.unit = facts.unit
         self.entries = entries
@@ -68,6 +73,7 @@ class Draft:
         self.twins: set[str] = set()
         self.taken = taken
         self.template = template
+        self.guard = guard
         self.struct_name = self.free(f"{camel(self.kernel.name)}Args") if self.kernel.parameters else ""
         self.function = self.free(f"{self.kernel.name}_sk")
 
@@ -106,7 +112,9 @@ class Draft:
         )
         self.adapted += [self.adapted_entry(entry, twin, line) for entry, line in zip(self.entries, binds, strict=True)]
         at = after_kernel(unit, kernel)
-        text = unit.newline + render(self.template, twin, self.source(), newline=unit.newline, leave=leave, enter=enter)
+        text = unit.newline + render(
+            self.template, twin, self.source(), newline=unit.newline, leave=leave, enter=enter, guard=self.guard
+        )
         return Fragment(span=Span(start=at, end=at), text=text)
 
     def type_name(self) -> str | None:

@@ -59,7 +59,7 @@ def tokens_in(unit: SourceUnit, span: Span) -> tuple[Token, ...]:
 
 def structure(tokens: Iterable[Token]) -> Structure:
     """Match brackets and conditional groups. Wrong input gives `balanced` false, never an error."""
-    kept = tuple(token for token in tokens if token.kind not in (TokenKind.BLANK, TokenKind.COMMENT))
+    kept = tuple(token for token in tokens if token.kind not in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.INACTIVE))
     partner = [-1] * len(kept)
     branches: list[tuple[Branch, ...]] = []
     open_brackets: list[int] = []

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from skrules.adapt.askers import Helper, Helpers, NoTwin, read_helpers, used_names, words_of
 from skrules.adapt.edits import Edit, apply
+from skrules.adapt.guards import inactive_edits
 from skrules.adapt.helpers import BLOCK_NUM, FUNCTION, STATEMENT, Chunk
 from skrules.adapt.splice import Fragment, after_line
 from skrules.adapt.structure import Structure
@@ -128,6 +129,7 @@ def _twin(helpers: Helpers, helper: Helper) -> str:
     edits = list(_edits(helpers, helper))
     if helper.is_class:
         edits += number_of_class(helpers, helper)
+    edits += list(inactive_edits(helpers.unit, Span(start=start, end=end), edits))
     return apply(helpers.unit.text, edits, start, end)
 
 

@@ -60,6 +60,7 @@ def resolve_units(units: Sequence[SourceUnit], contract: Contract | None) -> tup
         Resolution(
             entries=tuple(entry for entry in entries if entry.name not in clashing),
             findings=tuple(_in_order([*found, *(operator_wide if index == 0 else [])])),
+            contract_path=contract.path if contract else "",
         )
         for index, (entries, found) in enumerate(zip(resolved, findings, strict=True))
     )

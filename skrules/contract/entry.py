@@ -46,7 +46,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
-    """Entries in source order, and everything that keeps others from being entries."""
+    """Entries in source order, and everything that keeps others from being entries. `contract_path` is "" without a contract."""
 
     entries: tuple[Entry, ...]
     findings: tuple[Finding, ...]
+    contract_path: str = ""

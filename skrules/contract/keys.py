@@ -9,6 +9,7 @@ from skrules.contract.dtypes import DTYPE_SYNONYMS, DTYPES
 from skrules.contract.kerneltype import KERNEL_TYPES
 from skrules.contract.model import ParameterKind
 from skrules.contract.schema import Boolean, Integer, Key, ListOf, MapOf, OneOf, Table, Text
+from skrules.source.evaluation import DEFINED, UNDEFINED
 
 # Bits of the second argument of SK_BIND (CANN asc-devkit, "SK_BIND").
 CAPABILITIES: Mapping[str, int] = MappingProxyType(
@@ -39,6 +40,12 @@ _DEFINE = Text(
     what="a macro, such as USE_FAST or TILE=128", pattern=rf"(?:-D)?{_IDENTIFIER}(?:\([^)\x00-\x1f]*\))?(?:=[^\x00-\x1f]*)?"
 )
 _OPTION = Text(what="one compiler option")
+
+_MACRO = Text(what="the name of a macro", pattern=rf"(?!defined\Z){_IDENTIFIER}")
+_MACRO_VALUE = Integer(minimum=-(2**63 - 1), maximum=2**63 - 1)  # the integers of the preprocessor
+_MACRO_STATE = Text(
+    allowed=(DEFINED, UNDEFINED), synonyms={"true": "1", "yes": DEFINED, "no": UNDEFINED, "none": UNDEFINED, "": DEFINED}
+)
 
 DTYPE = Text(allowed=tuple(DTYPES), synonyms=DTYPE_SYNONYMS)
 _TENSORS = ListOf(item=NAME, unique=True, nullable=True)
@@ -167,6 +174,12 @@ CONTRACT = Table(
             ),
             doc="entries by public name: what each kernel does with its parameters",
             required=True,
+        ),
+        Key(
+            name="macros",
+            type=MapOf(key=_MACRO, value=OneOf(forms=(_MACRO_VALUE, _MACRO_STATE)), noun="a macro"),
+            doc="macros that the operator is built with, where an #if asks for them: an integer, defined or undefined. Nothing "
+            "is set by it (see compile.defines): sources are read by it, and the generated code makes the compiler verify it",
         ),
     )
 )

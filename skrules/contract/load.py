@@ -32,7 +32,7 @@ def load(data: bytes, path: str) -> Contract:
     loaded = [_entry(name, item, problems) for name, item in entries.value.items()] if entries is not None else []
     _check_public_names(loaded, problems)
     problems.finish()
-    return Contract(path=path, entries=tuple(loaded))
+    return Contract(path=path, entries=tuple(loaded), macros=root.get("macros", {}) if root is not None else {})
 
 
 def _entry(name: str, item: Read, problems: Problems) -> EntryContract:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from skrules.errors import Location
+from skrules.source.evaluation import Macros
 
 
 class ParameterKind(enum.StrEnum):
@@ -107,7 +108,9 @@ class EntryContract:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """All entries of one contract file, in file order."""
+    """All entries of one contract file, in file order. `macros` are what the operator is built with: integers, "defined" or
+    "undefined" by name."""
 
     path: str
     entries: tuple[EntryContract, ...]
+    macros: Macros = field(default_factory=dict)

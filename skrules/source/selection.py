@@ -16,6 +16,7 @@ from skrules.source.macros import read_macro
 from skrules.source.model import Decision, Token, TokenKind
 from skrules.source.tokens import BRANCH_DIRECTIVES, IF_DIRECTIVES, directive_name, spelling
 
+MACRO_REDEFINED = "source.stated-macro-redefined"
 _TRIVIA = frozenset({TokenKind.BLANK, TokenKind.COMMENT, TokenKind.INACTIVE})
 _COMPARED = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _NO_MACROS = frozenset({"defined", "true", "false", "and", "or", "not"})
