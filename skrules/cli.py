@@ -3,52 +3,44 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
-import traceback
 from collections.abc import Sequence
-from importlib import metadata
-from typing import Protocol
+from typing import Any, Protocol
 
-from skrules.commands import (
-    adapt,
-    adapt_sk_from_global,
-    aggregate_sk_adapted,
-    archs,
-    detect_sk_form,
-    generate_from_template,
-    list_templates,
-    new,
-)
 from skrules.errors import SkrulesError
+
+# Each is the module of `skrules.commands` with that name, imported only when it is the one that is asked for: a query must
+# not wait for what reads and writes AscendC.
+COMMANDS = {
+    "query": "ask which operators, headers and files of the workspace need which",
+    "aquery": "print the steps that build operators: inputs, outputs, key, commands",
+    "graph": "draw the steps that build an operator",
+    "compile-commands": "write compile_commands.json, for clangd and other tools that read C++",
+    "archs": "list the archs and chips that are known",
+    "adapt": "print a kernel source adapted to SuperKernel",
+    "new": "write a new operator into the workspace: kernel, contract, cases, reference, SConscript",
+    "list-templates": "list the templates of new operators, as JSON",
+    "generate-from-template": "write a new operator asset: its kernel, its contract and a note",
+    "detect-sk-form": "tell which SuperKernel form the sources of an operator have",
+    "adapt-sk-from-global": "adapt an operator to SuperKernel and write its package: kernels, pybind11 sources, setup.py",
+    "aggregate-sk-adapted": "make one package of several outputs of adapt-sk-from-global",
+}
 
 
 class Command(Protocol):
     """What a module of `skrules.commands` offers. `run` returns the exit status: 0 only for what was completed."""
-
-    NAME: str
-    HELP: str
 
     def declare(self, parser: argparse.ArgumentParser, /) -> None: ...
 
     def run(self, options: argparse.Namespace, /) -> int: ...
 
 
-COMMANDS: tuple[Command, ...] = (
-    archs,
-    adapt,
-    new,
-    list_templates,
-    generate_from_template,
-    detect_sk_form,
-    adapt_sk_from_global,
-    aggregate_sk_adapted,
-)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    options = _parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
+        options = _parser(words).parse_args(words)
         status: int = options.run(options)
     except SkrulesError as error:
         sys.stderr.write(f"{error}\n")
@@ -58,19 +50,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout = None
         return 0
     except Exception:
+        import traceback
+
         traceback.print_exc()
         sys.stderr.write("error: this is a fault of skrules; please report it with the lines above\n")
         return SkrulesError.exit_code
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser of a command line: complete for its command, which is the first word that is no option."""
     parser = argparse.ArgumentParser(prog="skrules", description="Build rules for AscendC kernels. Builds are run by scons.")
-    parser.add_argument("--version", action="version", version=f"skrules {metadata.version('skrules')}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in COMMANDS:
+    wanted = next((word for word in words if not word.startswith("-")), "")
+    for name, help_text in COMMANDS.items():
         # Abbreviated options would change their meaning with every option that is added.
-        declared = commands.add_parser(command.NAME, help=command.HELP, description=command.HELP, allow_abbrev=False)
-        command.declare(declared)
-        declared.set_defaults(run=command.run)
+        declared = commands.add_parser(name, help=help_text, description=help_text, allow_abbrev=False)
+        if name == wanted:
+            command: Command = importlib.import_module(f"skrules.commands.{name.replace('-', '_')}")
+            command.declare(declared)
+            declared.set_defaults(run=command.run)
     return parser
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from importlib import metadata  # costs more than most commands do
+
+        print(f"skrules {metadata.version('skrules')}")
+        parser.exit()

@@ -18,8 +18,6 @@ from skrules.commands.adapt_sk_from_global import check_package, declare_package
 from skrules.commands.files import OutputFolder, bytes_of, json_bytes
 from skrules.errors import UsageError, did_you_mean
 
-NAME = "aggregate-sk-adapted"
-HELP = "make one package of several outputs of adapt-sk-from-global"
 _CONFIG_FLAGS = ("compile_options", "compile_definitions", "link_libraries", "link_options")
 _CONFIG_LISTS = (*_CONFIG_FLAGS, "include_dirs", "force_includes", "link_dirs", "package_files")
 _CONFIG_TABLES = ("build_env", "runtime_env")

@@ -7,9 +7,6 @@ import argparse
 from skrules import resources
 from skrules.arch import load_archs
 
-NAME = "archs"
-HELP = "list the archs and chips that are known"
-
 
 def declare(parser: argparse.ArgumentParser) -> None:
     del parser  # nothing to choose

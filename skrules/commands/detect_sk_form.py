@@ -10,8 +10,6 @@ from skrules.commands.asset import Asset, AssetSource, read_asset
 from skrules.commands.files import OutputFolder, json_bytes
 from skrules.source.form import overall
 
-NAME = "detect-sk-form"
-HELP = "tell which SuperKernel form the sources of an operator have"
 DOCUMENT = "operator-sk-form-analysis.json"
 
 # What the public document calls an unsupported signal: forms of super kernels that came before SK_BIND.

@@ -10,8 +10,6 @@ from skrules.commands.files import OutputFolder, json_bytes
 from skrules.errors import UsageError
 from skrules.scaffold.template import choose, load_template, render
 
-NAME = "generate-from-template"
-HELP = "write a new operator asset: its kernel, its contract and a note"
 DOCUMENT = "operator-sk-template-manifest.json"
 
 

@@ -10,9 +10,6 @@ from typing import Any
 from skrules.errors import UsageError
 from skrules.scaffold.template import OperatorTemplate, load_template, template_paths
 
-NAME = "list-templates"
-HELP = "list the templates of new operators, as JSON"
-
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--template-dir", type=Path, help="folder with templates of your own instead of those of skrules")

@@ -10,13 +10,12 @@ from skrules.commands.generate_from_template import declare_parameters, paramete
 from skrules.errors import UsageError
 from skrules.scaffold.template import choose, load_template, render
 
-NAME = "new"
-HELP = "write a new operator into the workspace: kernel, contract, cases, reference, SConscript"
+_OPERATOR = "write a new operator into the workspace: kernel, contract, cases, reference, SConscript"
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(required=True, metavar="KIND")
-    operator = kinds.add_parser("op", help=HELP, description=HELP, allow_abbrev=False)
+    operator = kinds.add_parser("op", help=_OPERATOR, description=_OPERATOR, allow_abbrev=False)
     operator.add_argument("name", metavar="NAME", help="name of the operator, of its kernel and of its folder")
     operator.add_argument("--template", default="add_custom", metavar="ID", help="see `skrules list-templates` (add_custom)")
     declare_parameters(operator)

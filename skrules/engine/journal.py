@@ -78,7 +78,7 @@ class Journal:
             self._labels[label][output] = step
 
     def _place(self, label: str) -> Path:
-        return self.folder / f"{quote(label.removeprefix('//'), safe='')}.jsonl"
+        return self.folder / journal_name(label)
 
     def _append(self, label: str, record: Mapping[str, Any]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -114,6 +114,24 @@ class Journal:
         records += [{"begin": output} for output in sorted(self._begun[label])]
         text = "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in records)
         write_atomically(self._place(label), text.encode())
+
+
+def journal_name(label: str) -> str:
+    """Return the name of the file with the steps of a label."""
+    return f"{quote(label.removeprefix('//'), safe='')}.jsonl"
+
+
+def read_steps(folder: Path, label: str) -> dict[str, Step]:
+    """Return the last step that ended well for each first output of a label. Writes nothing, for those who only ask."""
+    steps: dict[str, Step] = {}
+    try:
+        lines = (folder / journal_name(label)).read_bytes().split(b"\n")
+    except OSError:
+        return steps
+    begun: set[str] = set()
+    for line in lines:
+        _take(line, steps, begun)
+    return steps
 
 
 def _take(line: bytes, steps: dict[str, Step], begun: set[str]) -> None:

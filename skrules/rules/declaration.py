@@ -6,8 +6,9 @@ program. It is read without SCons, so that queries and tests are quick.
 
 from __future__ import annotations
 
+import os
+import posixpath
 import sys
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,6 +90,14 @@ class Target:
 
     def labels(self, name: str) -> tuple[Label, ...]:
         return tuple(self.attributes.get(name, ()))
+
+
+def reference_of(target: Target, root: Path) -> str:
+    """Return the reference of an operator's cases: the declared one, else reference.py beside the cases, else ""."""
+    if target.file("reference") or not target.file("cases"):
+        return target.file("reference")
+    beside = posixpath.join(posixpath.dirname(target.file("cases")), "reference.py")
+    return beside if (root / beside).is_file() else ""
 
 
 def read_package(root: Path, package: str) -> tuple[Target, ...]:
@@ -186,19 +195,17 @@ def _check_file(name: str, value: object, root: Path, package: str, at: Location
         raise UsageError(f"{name} must be the name of a file, not {value!r}", at=at)
     if not value.isprintable():
         raise UsageError(f"{name}: {value!r} has control characters", at=at)
-    path = Path(package) / value
-    if Path(value).is_absolute() or ".." in Path(value).parts:
+    if value.startswith("/") or ".." in value.split("/"):
         raise UsageError(
             f"{name}: '{value}' must lie inside the package", at=at, hint="declare shared files as headers() of their own package"
         )
-    if not (root / path).is_file():
-        beside = (
-            sorted(entry.name for entry in (root / path).parent.glob("*") if entry.is_file())
-            if (root / path).parent.is_dir()
-            else []
-        )
-        raise UsageError(f"{name}: there is no file '{path.as_posix()}'", at=at, hint=did_you_mean(Path(value).name, beside))
-    return path.as_posix()
+    # Text, not Path objects: of all that reading a package does, they would cost the most.
+    path = posixpath.normpath(f"{package}/{value}" if package else value)
+    if not os.path.isfile(f"{root}/{path}"):  # noqa: PTH113
+        folder = (root / path).parent
+        beside = sorted(entry.name for entry in folder.glob("*") if entry.is_file()) if folder.is_dir() else []
+        raise UsageError(f"{name}: there is no file '{path}'", at=at, hint=did_you_mean(path.rpartition("/")[2], beside))
+    return path
 
 
 def _check_files(name: str, value: object, root: Path, package: str, at: Location) -> tuple[str, ...]:
@@ -246,5 +253,7 @@ def _globber(root: Path, package: str, shown: str) -> Callable[..., list[str]]:
 
 
 def _place_of(error: BaseException, path: Path, shown: str) -> Location:
+    import traceback  # only errors need it
+
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     return Location(file=shown, line=lines[-1] or 0) if lines else Location(file=shown)

@@ -1,0 +1,48 @@
+"""From a request to the Actions that answer it, as SCons and the commands that explain a build need them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skrules import resources
+from skrules.arch import load_archs
+from skrules.rules.context import Context, make_context
+from skrules.rules.graph import Graph, make_graph
+from skrules.rules.request import Request
+from skrules.rules.torch import usable_torch
+from skrules.rules.workspace import Workspace, load_workspace, refuse_build_folder
+from skrules.toolchain.detect import select
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """`notes` are lines for the user: the toolchain, and what cannot be built."""
+
+    workspace: Workspace
+    context: Context
+    graph: Graph
+    notes: tuple[str, ...]
+
+
+def open_workspace(
+    root: Path,
+    packages: Sequence[str],
+    request: Request,
+    environ: Mapping[str, str],
+    interrupted: Callable[[], bool] = lambda: False,
+) -> Opened:
+    """Read the declarations that `request` needs, choose its toolchain, and compose its Actions. Nothing is built.
+
+    `packages` are the folders of operators, relative to `root`. Raises UsageError or ToolchainError.
+    """
+    refuse_build_folder(root, packages, request.build)
+    workspace = load_workspace(root, packages, request.patterns)
+    archs = load_archs(resources.toolchains() / "ascend.yaml")
+    toolchain = select(request.toolchain, environ)
+    torch, left_out = usable_torch(toolchain)
+    context = make_context(root=root, build=request.build, archs=archs, toolchain=toolchain, torch=torch, interrupted=interrupted)
+    graph = make_graph(workspace, request, context)
+    notes = (toolchain.summary, *graph.notes, *([left_out] if left_out else []))
+    return Opened(workspace=workspace, context=context, graph=graph, notes=notes)
