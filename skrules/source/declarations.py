@@ -62,6 +62,11 @@ class Declaration:
     end: int = 0
     budget: Budget = field(default_factory=Budget)
 
+    @property
+    def all_qualifiers(self) -> tuple[str, ...]:
+        """Those of the branches that are followed, then what further branches add."""
+        return (*self.qualifiers, *dict.fromkeys(each for each in self.other_qualifiers if each not in self.qualifiers))
+
 
 def find_start(code: Code, conditions: Conditions, at: int, lower: int) -> int:
     """Return where the declaration begins that the token `at` is a qualifier of; not before `lower`.
@@ -137,7 +142,7 @@ def read_declaration(code: Code, conditions: Conditions, start: int, macros: Map
     _read_specifiers(code, conditions, start, found, macros)
     if found.opening < 0:
         raise Unreadable(len(code) - 1, "the declaration does not end")
-    _read_tail(code, conditions, found, macros)
+    _read_tail(code, conditions, found)
     return found
 
 
@@ -150,15 +155,17 @@ def _read_specifiers(
     within: tuple[str, ...] = (),
     end: int | None = None,
 ) -> None:
-    """Read up to the parameter list, or up to `end`, by default of the code: that of a macro's replacement list, say.
+    """Read up to the parameter list, or up to `end`, by default that of the code: of a macro's replacement list, say.
 
-    `within` are the macros being replaced.
+    `within` are the macros being replaced. Without `conditions` all branches of an `#if` are read.
     """
     end = len(code) if end is None else end
     while index < end and found.opening < 0:
         text = code.texts[index]
-        if conditions is not None and code.is_directive(index):
-            index = _step_over(code, conditions, index, found, macros)
+        if code.is_directive(index):
+            if conditions is not None:
+                _read_other_branches(code, conditions, index, found, macros)
+            index = index + 1 if conditions is None else _step_over(conditions, index, found)
         elif text == "template":
             index = _template_head(code, index, found)
         elif text == "requires":
@@ -221,22 +228,29 @@ def _read_macro_specifiers(
     found.returns_void = found.returns_void or all(meaning.returns_void for meaning in meanings)
 
 
-def _step_over(
+def _read_other_branches(
     code: Code, conditions: Conditions, index: int, found: Declaration, macros: Mapping[str, tuple[Macro, ...]]
-) -> int:
-    """Return where the reading goes on after the directive at `index`, and note the qualifiers of branches that it passes."""
+) -> None:
+    """Note the qualifiers in the branches that the reading passes at the directive `index`.
+
+    A branch with a parameter list is a head of its own, and no part of this one.
+    """
     group = conditions.groups.get(index)
-    if group is None:
+    if group is None or found.start <= group.start != index:  # noted at the `#if`
+        return
+    for start, end in pairwise(group.marks):
+        if index <= start != group.first[0] and not conditions.is_dead(start + 1):
+            other = Declaration(start, budget=found.budget)
+            with suppress(Unreadable):  # whether this is a declaration, the branch that is followed tells
+                _read_specifiers(code, None, start + 1, other, macros, end=end)
+            found.other_qualifiers += other.qualifiers if other.opening < 0 else []
+
+
+def _step_over(conditions: Conditions, index: int, found: Declaration) -> int:
+    if index not in conditions.groups:
         return index + 1
     found.has_conditions = True
-    after = conditions.skip(index)
-    for start, end in pairwise(group.marks):
-        if index <= start and start != group.first[0] and not conditions.is_dead(start + 1):
-            other = Declaration(start, budget=found.budget)
-            with suppress(Unreadable):  # the branch that is followed tells whether it is a declaration
-                _read_specifiers(code, conditions, start + 1, other, macros, end=end)
-            found.other_qualifiers += [*other.qualifiers, *other.other_qualifiers]
-    return after
+    return conditions.skip(index)
 
 
 def _partner(code: Code, index: int) -> int:
@@ -299,13 +313,13 @@ def _name_or_qualifier(code: Code, index: int, found: Declaration) -> int:
     return follows
 
 
-def _read_tail(code: Code, conditions: Conditions, found: Declaration, macros: Mapping[str, tuple[Macro, ...]]) -> None:
+def _read_tail(code: Code, conditions: Conditions, found: Declaration) -> None:
     """Read what stands between the parameter list and the body or the `;`."""
     found.has_conditions = found.has_conditions or conditions.crosses(found.opening, found.closing)
     index = found.closing + 1
     while index < len(code) and code.texts[index] not in _BODY_OR_END:
         if code.is_directive(index):
-            index = _step_over(code, conditions, index, found, macros)
+            index = _step_over(conditions, index, found)
         elif code.texts[index] in ("(", "["):
             closing = _partner(code, index)
             if code.texts[index] == "[":

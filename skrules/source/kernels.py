@@ -351,7 +351,7 @@ class _Reader:
             Kernel(
                 name=code.texts[name],
                 namespaces=(*namespaces(scope), *(part for part in names[:-1] if part != "::")),
-                qualifiers=tuple(found.qualifiers),
+                qualifiers=found.all_qualifiers,
                 type=self.type_of(code, conditions, found, closing),
                 parameters=parameters,
                 template_parameters=self.template_parameters(code, found, parameters),

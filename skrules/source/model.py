@@ -109,7 +109,8 @@ class Kernel:
     `span` runs from the first token of the declaration (template head, `extern "C"`, attributes and qualifiers
     included) to the closing brace of the body; `body` from `{` to `}` inclusive; `parameter_span` from `(` to `)`.
     `namespaces` are the enclosing named namespaces, outermost first ("" for an anonymous one).
-    `qualifiers` are all specifiers and attributes but `void` and `extern "C"`, in order, arguments included.
+    `qualifiers` are all specifiers and attributes but `void` and `extern "C"`, in order, arguments included; those of further
+    branches of an `#if` in the signature come last.
     `conditions` are the texts of the `#if`-family directives that are open around the definition, outermost first; a
     later branch follows the earlier ones of its group: "#if A / #else".
     `macro` names the macro by whose use the kernel is defined, or "". All spans of such a kernel are that of the use, and

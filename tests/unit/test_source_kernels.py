@@ -302,6 +302,35 @@ def test_signature_split_by_conditions(text: str) -> None:
     assert (after.name, after.signature_has_conditions) == ("next", False)
 
 
+@pytest.mark.parametrize(
+    ("text", "qualifiers"),
+    [
+        ("__global__\n#if A\n__vector__\n#else\n__cube__\n#endif\nvoid k() {}", "__global__ __vector__ __cube__"),
+        (
+            "#if A\n__global__ __vector__\n#elif B\n__global__ __cube__\n#else\n__global__ __mix__(1, 2)\n#endif\nvoid k() {}",
+            "__global__ __vector__ __cube__ __mix__(1,2)",
+        ),
+        (
+            "template <int N>\n#ifdef A\n__global__ __cube__\n#else\n#if B\n__global__ __vector__\n#endif\n#endif\nvoid k() {}",
+            "__global__ __cube__ __vector__",
+        ),
+        ("#if 0\n__global__ __cube__\n#else\n__global__ __vector__\n#endif\nvoid k() {}", "__global__ __vector__"),
+        ("#if A\n__global__ __cube__ void k()\n#else\n__global__ __vector__ void k()\n#endif\n{}", "__global__ __cube__"),
+    ],
+)
+def test_qualifiers_of_all_branches_before_the_name(text: str, qualifiers: str) -> None:
+    (kernel,) = read_text(text).kernels
+    assert [each.replace(" ", "") for each in kernel.qualifiers] == qualifiers.split()
+    assert kernel.signature_has_conditions and kernel.span.end == len(text)
+
+
+def test_deeply_nested_branches_of_a_head_end() -> None:
+    depth = 2000
+    text = "__global__ __vector__\n" + "#if A\n#else\n" * depth + "__cube__\n" + "#endif\n" * depth + "void k() {}"
+    (kernel,) = read_text(text).kernels
+    assert kernel.name == "k"
+
+
 def test_braces_unbalanced_by_conditions_in_a_body() -> None:
     text = "__global__ __vector__ void k(int a) {\n#if A\nif (a) {\n#else\nif (!a) {\n#endif\nx(); }\n}\nint after;"
     kernel = one(text)
