@@ -20,7 +20,9 @@ from skrules.adapt.tasktypes import OPEN, conditional_type, task_macros
 from skrules.contract.entry import Entry
 from skrules.contract.kerneltype import KERNEL_TYPES, TYPE_HINT
 from skrules.findings import Finding, Severity, blockers
+from skrules.source.conditions import signature_conditions
 from skrules.source.model import Kernel, SourceUnit, Span, Token
+from skrules.source.selection import statement_hint
 from skrules.source.types import CONDITIONAL, UNSETTLED
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -140,12 +142,13 @@ class Draft:
             return self.unit.newline.join(lines)
         macros = task_macros(body)
         names = ", ".join(sorted({name for _, name in macros}))
+        conditions = [text for index, _ in macros for branch in body.branches[index] for text in branch.lines]
         self.report(
             "codegen.kernel-type-unresolved",
             f"the task macros of the body do not give the kernel one type that is known ({names})",
-            hint=TYPE_HINT,
-            at=body.tokens[macros[0][0]].start,
-            unit=unit,
+            hint=statement_hint(TYPE_HINT, conditions),
+            at=body.tokens[macros[0][0]].start if macros else None,
+            unit=unit if macros else None,
         )
         return None
 
@@ -174,10 +177,11 @@ class Draft:
 
     def check_kernel(self) -> None:
         if self.kernel.signature_has_conditions:
+            conditions = signature_conditions(*written(self.unit, self.kernel))
             self.report(
                 "codegen.conditional-signature",
                 "an #if inside of the signature gives the kernel more than one parameter list",
-                hint="define the kernel once in each branch of the #if",
+                hint=statement_hint("define the kernel once in each branch of the #if", conditions),
             )
 
     def check_decisions(self) -> None:

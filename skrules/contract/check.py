@@ -19,7 +19,9 @@ from skrules.contract.skeleton import skeleton
 from skrules.errors import Location
 from skrules.findings import Finding, Severity, blockers
 from skrules.source.code import code_of, lines_of
+from skrules.source.conditions import signature_conditions
 from skrules.source.model import Parameter, SourceUnit, Token, TokenKind
+from skrules.source.selection import statement_hint
 
 
 def resolve(unit: SourceUnit, contract: Contract | None) -> Resolution:
@@ -147,7 +149,7 @@ def _check_source(group: KernelGroup) -> list[Finding]:
         for token in group.unit.tokens:
             if token.kind is TokenKind.DIRECTIVE and span.start <= token.start < span.end:
                 message = f"the parameters of kernel '{kernel.qualified_name}' depend on a preprocessor condition"
-                hint = "write the whole kernel once in each branch"
+                hint = statement_hint("write the whole kernel once in each branch", signature_conditions(group.unit, kernel))
                 findings.append(_blocker("kernel-signature-conditional", lines.at(token.start), message, hint))
                 break
     for index, parameter in enumerate(group.kernel.parameters):

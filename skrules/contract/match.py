@@ -11,7 +11,9 @@ from skrules.contract.model import EntryContract
 from skrules.errors import Location, did_you_mean
 from skrules.findings import Finding, Severity
 from skrules.source.model import Kernel, SourceUnit, TemplateParameter
+from skrules.source.selection import statement_hint
 
+_NAMES_HINT = "callers and SK_BIND know a kernel by its name: give the kernels different names or equal parameters"
 _TARGET = re.compile(r"\s*(?:::)?\s*(?P<name>[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)*)\s*(?:<(?P<arguments>.*)>)?\s*\Z")
 
 
@@ -77,7 +79,7 @@ def group_kernels(unit: SourceUnit) -> tuple[list[KernelGroup], list[Finding]]:
                     severity=Severity.BLOCKER,
                     at=Location(file=unit.path, line=second.line, column=second.column),
                     message=f"kernel '{second.qualified_name}' is also defined in line {kernels[0].line}, {problem}",
-                    hint="callers and SK_BIND know a kernel by its name: give the kernels different names or equal parameters",
+                    hint=statement_hint(_NAMES_HINT, (text for each in kernels for text in each.conditions)),
                 )
             )
         elif len({kernel.type for kernel in kernels}) > 1:

@@ -7,10 +7,12 @@ brackets follows one branch of every group.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from skrules.source.code import Code
+from skrules.source.code import Code, code_of
+from skrules.source.model import Kernel, SourceUnit, Token, TokenKind
 from skrules.source.tokens import ALWAYS, BRANCH_DIRECTIVES, IF_DIRECTIVES, NEVER, directive_name, normalise
 
 # Texts are made for people: a group with hundreds of branches, or nested hundreds deep, is told in short.
@@ -88,6 +90,12 @@ class Conditions:
         marks = self.marks[bisect_left(self.marks, start) : bisect_left(self.marks, end)]
         return any(self.groups[mark].start < body for mark in marks)
 
+    def reaching(self, start: int, end: int, body: int) -> tuple[str, ...]:
+        """Return all directives of the groups that `reaches_into` is about, in order."""
+        marks = self.marks[bisect_left(self.marks, start) : bisect_left(self.marks, end)]
+        groups = dict.fromkeys(self.groups[mark].marks for mark in marks if self.groups[mark].start < body)
+        return tuple(self.texts[mark] for group in groups for mark in group if mark in self.texts)
+
     def crosses(self, start: int, end: int) -> bool:
         """Tell whether a conditional directive stands in the range `start` to `end` (exclusive)."""
         return bisect_left(self.marks, start) < bisect_left(self.marks, end)
@@ -131,6 +139,22 @@ def conditions_of(code: Code) -> Conditions:
         group_record = Group(tuple(indices), alive[0], alive[-1])
         groups.update((mark, group_record) for mark in indices if mark < len(code))
     return Conditions(texts, groups, _outermost(dead), tuple(marks), tuple(parents))
+
+
+def signature_conditions(unit: SourceUnit, kernel: Kernel) -> tuple[str, ...]:
+    """Return the directives of the groups that split the signature of a kernel of the file."""
+    code = code_of(unit.tokens)
+    starts = [token.start for token in code.tokens]
+    start, body = bisect_left(starts, kernel.span.start), bisect_left(starts, kernel.body.start)
+    return conditions_of(code).reaching(start, bisect_left(starts, kernel.body.end), body)
+
+
+def places_of(tokens: Sequence[Token], offsets: Collection[int]) -> tuple[str, ...]:
+    """Return the conditions that are open at the directives which begin at `offsets`."""
+    directives = code_of(token for token in tokens if token.kind is TokenKind.DIRECTIVE)
+    conditions = conditions_of(directives)
+    found = (conditions.open_at(index) for index, token in enumerate(directives.tokens) if token.start in offsets)
+    return tuple(dict.fromkeys(text for texts in found for text in texts))
 
 
 def _dead_branches(opening: str, branches: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skrules.source.code import Code, code_of
@@ -14,7 +14,11 @@ _MAX_TEXT = 1 << 20  # bytes that one use may grow to
 
 
 class Unexpandable(Exception):
-    """A use that cannot be expanded exactly; the text says why."""
+    """A use that cannot be expanded exactly; the text says why. `macros` are the definitions of one name that differ."""
+
+    def __init__(self, reason: str, macros: Sequence[Macro] = ()) -> None:
+        super().__init__(reason)
+        self.macros = tuple(macros)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ class Expander:
         definitions = self.macros.get(name, ())
         if len(definitions) != 1:
             problem = ambiguity(definitions) if definitions else "comes from another file"
-            raise Unexpandable(f"the macro '{name}' {problem}")
+            raise Unexpandable(f"the macro '{name}' {problem}", definitions)
         if name in within or not budget.spend():
             raise Unexpandable(f"the macro '{name}' takes too many other macros to understand")
         if within:

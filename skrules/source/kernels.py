@@ -10,7 +10,7 @@ from types import MappingProxyType
 from skrules.errors import Location
 from skrules.findings import Finding, Severity
 from skrules.source.code import Code, Lines, code_of, join, lines_of
-from skrules.source.conditions import Conditions, conditions_of
+from skrules.source.conditions import Conditions, conditions_of, places_of
 from skrules.source.declarations import Declaration, Unreadable, find_start, holds_specifiers, read_declaration
 from skrules.source.evaluation import Macros
 from skrules.source.expansions import Expander, KernelMacros, Unexpandable, kernel_macros, last_of_use
@@ -29,7 +29,7 @@ from skrules.source.model import (
 )
 from skrules.source.parameters import UnreadableParameter, is_plain_type, read_parameters
 from skrules.source.scopes import Scope, innermost, namespaces, scope_at
-from skrules.source.selection import select
+from skrules.source.selection import MACRO_REDEFINED, select, statement_hint
 from skrules.source.templates import is_list_macro, read_template_parameters
 from skrules.source.tokens import directive_name, tokenize
 from skrules.source.types import type_of_body, type_of_qualifiers
@@ -73,7 +73,7 @@ def read(
     reader = _read(text, tokens, path, global_aliases, headers)
     for directive, name in chosen.conflicts:
         reader.report(
-            "source.stated-macro-redefined",
+            MACRO_REDEFINED,
             directive.start,
             f"the contract states the macro '{name}' as {macros[name]}, and the file gives it another meaning here",
             f"take '{name}' out of the contract's macros, or define it in the build alone",
@@ -161,6 +161,7 @@ class _Reader:
     prototypes: list[Prototype] = field(default_factory=list)
     macro_kernels: list[MacroKernel] = field(default_factory=list)
     macro_findings: dict[str, list[Finding]] = field(default_factory=dict)
+    macro_conditions: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by name: a file may use one often
     expander: Expander = field(default_factory=lambda: Expander("", {}, KernelMacros(frozenset(), frozenset())))
 
     def report(self, rule: str, offset: int, message: str, hint: str = "") -> None:
@@ -240,7 +241,9 @@ class _Reader:
                 "source.macro-kernel",
                 span.start,
                 f"the use of '{code.texts[index]}' defines a kernel that is not understood: {problem}",
-                "write the kernel, or what it calls, outside of the macro",
+                statement_hint(
+                    "write the kernel, or what it calls, outside of the macro", self.conditions_of(code, problem.macros)
+                ),
             )
             return last + 1
         at = self.lines.at(span.start)
@@ -275,6 +278,22 @@ class _Reader:
                 )
             )
         return last + 1
+
+    def conditions_of(self, code: Code, macros: Sequence[Macro]) -> tuple[str, ...]:
+        """Return the conditions under which macros of one name are defined, in the file and its headers."""
+        name = macros[0].name if macros else ""
+        if name not in self.macro_conditions:
+            self.macro_conditions[name] = self._conditions_of(code, macros)
+        return self.macro_conditions[name]
+
+    def _conditions_of(self, code: Code, macros: Sequence[Macro]) -> tuple[str, ...]:
+        own = places_of(code.tokens, {macro.span.start for macro in macros if macro.origin is None})
+        headers = {id(macro.origin): macro.origin for macro in macros if macro.origin is not None}
+        there = (
+            places_of(header.tokens, {macro.span.start for macro in macros if macro.origin is header})
+            for header in headers.values()
+        )
+        return tuple(dict.fromkeys([*own, *(text for texts in there for text in texts)]))
 
     def report_unused_macros(self) -> None:
         """What a macro defines is a kernel only where it is used; without a use that is understood, it is told here."""
@@ -344,7 +363,7 @@ class _Reader:
                 "source.conditional-signature",
                 code.tokens[name].start,
                 f"the signature of the kernel '{code.texts[name]}' is split by #if, so it has no single meaning",
-                "write one complete kernel in each branch",
+                statement_hint("write one complete kernel in each branch", conditions.reaching(found.start, closing, found.body)),
             )
         line, column = self.lines.position(code.tokens[at].start)
         self.kernels.append(

@@ -203,10 +203,14 @@ def _collect(directive: str, found: dict[str, dict[int | str, None]]) -> None:
             values |= dict.fromkeys((UNDEFINED, DEFINED) if is_tested else (UNDEFINED, 1))
 
 
-def statement_hint(directives: Iterable[str]) -> str:
-    """Return the contract lines that would decide conditions, "" for conditions that ask for no macro."""
+def statement_hint(instead: str, directives: Iterable[str]) -> str:
+    """Return a hint for what depends on conditions: `instead`, or the contract lines that would decide them, if there are any."""
     lines = [
         f"  {name}: {values[0]}" + (f"  # or {', '.join(map(str, values[1:]))}" if values[1:] else "")
         for name, values in settling(directives).items()
     ]
-    return "\n".join(["state what the operator is built with in the contract:", "macros:", *lines]) if lines else ""
+    return (
+        "\n".join([f"{instead}; or state in the contract what the operator is built with:", "macros:", *lines])
+        if lines
+        else instead
+    )
