@@ -45,13 +45,14 @@ class Case:
     """One run. `tensors` has None for a nullable tensor that is not given; `lists` are tensor lists, `scalars` values and
     `structs` bytes.
 
-    `blocks` 0: all cores. `tolerance` None: exact for whole numbers, `numbers.TOLERANCES` for others.
-    `partial`: the kernel need not write every element.
+    `blocks` 0: all cores. `super_kernel_blocks` 0: the comparison chooses. `tolerance` None: exact for whole numbers,
+    `numbers.TOLERANCES` for others. `partial`: the kernel need not write every element.
     """
 
     name: str
     entry: str
     blocks: int = 0
+    super_kernel_blocks: int = 0
     seed: int = 0
     tolerance: Tolerance | None = None
     partial: bool = False

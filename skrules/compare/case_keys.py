@@ -66,6 +66,12 @@ CASE = Table(
         Key(name="name", type=NAME, doc="its name, unique in the file", required=True),
         Key(name="entry", type=NAME, doc="the entry it runs; may be left out when the operator has one"),
         Key(name="block_dim", type=_BLOCKS, doc="number of blocks; left out: the contract's, else all cores"),
+        Key(
+            name="super_kernel_blocks",
+            type=_BLOCKS,
+            doc="number of blocks of the super kernel it is compared in; left out: more than its own where the device has them, "
+            "as many with sk.helper_block_num: accept",
+        ),
         Key(name="seed", type=_SEED, doc="seed of random inputs; left out: the default's, else 0"),
         Key(name="tolerance", type=TOLERANCE, doc="how far from the reference is still right"),
         Key(name="partial", type=Boolean(), doc="true: the kernel need not write every element of its outputs"),

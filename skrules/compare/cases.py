@@ -74,11 +74,16 @@ class _Reader:
         tensors = {each.name: self._tensor(given("tensors", each), each) for each in kinds[ParameterKind.TENSOR]}
         lists = {each.name: self._list(given("lists", each), each) for each in kinds[ParameterKind.TENSOR_LIST]}
         tolerance = self._setting("tolerance")
-        blocks = self._setting("block_dim")
+        own = self._setting("block_dim")
+        blocks, around = own if own is not None else entry.blocks, self._item.get("super_kernel_blocks", 0)
+        if 0 < around < blocks:
+            at = self._item.value["super_kernel_blocks"].at
+            self._problems.add(f"a super kernel of {around} blocks has no place for a kernel of {blocks}", at)
         return Case(
             name=self._item.get("name", ""),
             entry=entry.name,
-            blocks=blocks if blocks is not None else entry.blocks,
+            blocks=blocks,
+            super_kernel_blocks=around,
             seed=self._setting("seed") or 0,
             tolerance=None if tolerance is None else Tolerance(**tolerance),
             partial=self._item.get("partial", False),

@@ -1,6 +1,7 @@
 """The plan: which cases the compare program runs on which data, and what it leaves behind.
 
     case <name> <entry> <blocks>
+    super <blocks of the super kernel; left out: the program chooses>
     tensor <parameter> <bytes> <in|out|inout|workspace> <input file or -> <dtype> <dimensions, as 2x3, or ->
     list <parameter> <number of items>
     item <bytes> <in|out|inout|workspace> <input file or -> <dtype> <dimensions>
@@ -41,6 +42,7 @@ def write_plan(folder: Path, cases: Sequence[Case], entries: Mapping[str, Subjec
     lines = [HEADER]
     for case in cases:
         lines.append(f"case {case.name} {case.entry} {case.blocks}")
+        lines += [f"super {case.super_kernel_blocks}"] if case.super_kernel_blocks else []
         for parameter in entries[case.entry].arguments:
             lines += _argument(case, parameter)
         lines.append("end")

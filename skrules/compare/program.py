@@ -81,6 +81,7 @@ def _read_run(line: str) -> CaseRun | None:
         status=_text(data, "status"),
         blocks=_whole(data, "blocks"),
         companion_blocks=_whole(data, "companion_blocks"),
+        accepts=data.get("accepts") is True,
         stage=_text(data, "stage"),
         error=_text(data, "error"),
         evidence=Evidence(

@@ -48,13 +48,15 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseRun:
-    """One record of the compare program. `status` is "ran", "failed" or "skipped-no-npu"."""
+    """One record of the compare program. `status` is "ran", "failed" or "skipped-no-npu"; `accepts`: the contract says
+    `helper_block_num: accept`."""
 
     case: str
     entry: str = ""
     status: str
     blocks: int = 0
     companion_blocks: int = 0
+    accepts: bool = False
     stage: str = ""
     error: str = ""
     evidence: Evidence = Evidence()
@@ -121,9 +123,9 @@ def uncovered(entry: Subject) -> CaseVerdict:
     return CaseVerdict(case="", entry=entry.name, status=Status.INSUFFICIENT, notes=(f"entry '{entry.name}' has no case",))
 
 
-def failed(case: Case, message: str) -> CaseVerdict:
+def failed(case: Case, *messages: str) -> CaseVerdict:
     """Return the verdict on a case that has no results."""
-    return CaseVerdict(case=case.name, entry=case.entry, status=Status.FAILED, messages=(message,))
+    return CaseVerdict(case=case.name, entry=case.entry, status=Status.FAILED, messages=messages)
 
 
 def judge(case: Case, entry: Subject, run: CaseRun, outputs: Path, reference: Reference | None, label: str) -> CaseVerdict:
@@ -135,7 +137,8 @@ def judge(case: Case, entry: Subject, run: CaseRun, outputs: Path, reference: Re
     if run.status == "skipped-no-npu":
         return CaseVerdict(case=case.name, entry=entry.name, status=Status.NO_NPU, notes=(run.error or "there is no NPU",))
     if run.status != "ran":
-        return failed(case, f"{title}: {run.stage or 'the run'} failed: {run.error or 'the program does not say why'}")
+        message = f"{title}: {run.stage or 'the run'} failed: {run.error or 'the program does not say why'}"
+        return failed(case, message, *_overtaken(case, run, title))
     messages: list[str] = []
     if not run.evidence.twin_ran:
         detail = f": {run.evidence.detail}" if run.evidence.detail else ""
@@ -155,6 +158,8 @@ def judge(case: Case, entry: Subject, run: CaseRun, outputs: Path, reference: Re
             continue
         tensors.append(_judge_tensor(case, name, tensor, plain, sk, expected.get(name)))
         messages += _complaints(tensors[-1], title, case.partial)
+    if any(each.bits.mismatches for each in tensors):
+        messages += _overtaken(case, run, title)
     notes = [] if reference is not None else [NO_REFERENCE]
     notes += [
         f"'{each.tensor}': {each.bits.padding} of {each.bits.elements} elements are padding by the reference, "
@@ -178,6 +183,17 @@ def judge(case: Case, entry: Subject, run: CaseRun, outputs: Path, reference: Re
         messages=tuple(messages),
         notes=tuple(notes),
     )
+
+
+def _overtaken(case: Case, run: CaseRun, title: str) -> list[str]:
+    """Say of a failure that it is outside of what the contract accepts: a super kernel with more blocks than the kernel."""
+    if not run.accepts or case.super_kernel_blocks <= run.blocks:
+        return []
+    return [
+        f"{title}: the contract says sk.helper_block_num: accept, which is right only where no kernel of the super kernel has "
+        f"more blocks; here a kernel of {run.blocks} ran in a super kernel of {case.super_kernel_blocks}. Without the decision "
+        "helpers get SK twins, or a finding says where there is none"
+    ]
 
 
 def _judge_tensor(case: Case, name: str, tensor: TensorCase, plain: Array, sk: Array, expected: Array | None) -> TensorVerdict:

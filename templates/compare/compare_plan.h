@@ -40,7 +40,8 @@ struct PlanArgument {
 struct PlanCase {
     std::string name;
     std::string entry;
-    uint32_t blocks = 0;  // 0: all cores
+    uint32_t blocks = 0;       // 0: all cores
+    uint32_t superBlocks = 0;  // of the super kernel, 0: not decided
     std::vector<PlanArgument> arguments;
 };
 
@@ -102,6 +103,8 @@ class PlanReader {
             if (kind == "case") {
                 cases_.emplace_back();
                 words >> cases_.back().name >> cases_.back().entry >> cases_.back().blocks;
+            } else if (kind == "super" && !cases_.empty()) {
+                words >> cases_.back().superBlocks;
             } else {
                 readArgument(kind, words, line);
             }

@@ -73,6 +73,8 @@ def test_defaults_and_what_a_case_says_itself() -> None:
     assert (case.seed, case.tolerance, case.blocks) == (7, Tolerance(rtol=0.1), 2)
     case = _case(", seed: 0, tolerance: {atol: 1}, block_dim: 9, partial: true", head)
     assert (case.seed, case.tolerance, case.blocks, case.partial) == (0, Tolerance(atol=1), 9, True)
+    assert case.super_kernel_blocks == 0
+    assert _case(", super_kernel_blocks: 2", head).super_kernel_blocks == 2
 
 
 def test_null_for_a_nullable_tensor() -> None:
@@ -156,6 +158,7 @@ def test_what_is_refused(part: dict[str, str], message: str) -> None:
         (", tolerence: {}", "did you mean 'tolerance'?"),
         (", entry: ad", "did you mean 'add'?"),
         (", block_dim: 0", "from 1 to 65535"),
+        (", block_dim: 8, super_kernel_blocks: 7", "a super kernel of 7 blocks has no place for a kernel of 8"),
         (", partial: 1", "true or false"),
     ],
 )

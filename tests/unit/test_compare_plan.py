@@ -52,7 +52,7 @@ def _case() -> Case:
 
 
 def test_the_plan(case: Case, tmp_path: Path) -> None:
-    plan = write_plan(tmp_path, [case, replace(case, name="again", blocks=0)], {"k": SUBJECT})
+    plan = write_plan(tmp_path, [case, replace(case, name="again", blocks=0, super_kernel_blocks=9)], {"k": SUBJECT})
     assert plan.read_text().splitlines()[:10] == [
         "skrules-plan 2",
         "case small k 3",
@@ -65,7 +65,7 @@ def test_the_plan(case: Case, tmp_path: Path) -> None:
         "struct c 07000000",
         "end",
     ]
-    assert "case again k 0" in plan.read_text()
+    assert "case again k 0\nsuper 9\n" in plan.read_text()
     assert (tmp_path / "inputs/small.x.bin").read_bytes() == bytes.fromhex("003c") * 4
     assert (tmp_path / "inputs/small.acc.bin").read_bytes() == np.arange(3, dtype="<i4").tobytes()
     assert (tmp_path / "inputs/small.w.bin").read_bytes() == b"\0\0"

@@ -15,6 +15,7 @@ int main(int, char **argv) {
     try {
         for (const auto &one : skrules::readPlan(argv[1])) {
             std::printf("%s %s %u\\n", one.name.c_str(), one.entry.c_str(), one.blocks);
+            if (one.superBlocks != 0) std::printf("super %u\\n", one.superBlocks);
             for (const auto &argument : one.arguments) {
                 std::printf("%s %d value %zu:", argument.name.c_str(), static_cast<int>(argument.kind), argument.value.size());
                 for (size_t i = 0; i < argument.tensors.size(); ++i) {
@@ -74,6 +75,10 @@ def test_a_plan(reader: Path, tmp_path: Path) -> None:
     ]
 
 
+def test_the_blocks_of_a_super_kernel(reader: Path, tmp_path: Path) -> None:
+    assert said(reader, tmp_path, GOOD.replace("case a k 3\n", "case a k 3\nsuper 8\n"))[:2] == ["a k 3", "super 8"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -88,6 +93,7 @@ def test_a_plan(reader: Path, tmp_path: Path) -> None:
         ("null o", "nul o", "plan: unknown line: nul o"),
         ("case a k 3\n", "", "plan: an argument before the first case"),
         ("case a k 3", "case a", "plan: incomplete line: case a"),
+        ("case a k 3", "case a k 3\nsuper", "plan: incomplete line: super"),
     ],
 )
 def test_what_is_no_plan(reader: Path, tmp_path: Path, old: str, new: str, message: str) -> None:

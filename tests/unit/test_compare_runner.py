@@ -112,6 +112,20 @@ def test_passed(tmp_path: Path) -> None:
     ]
 
 
+def test_an_accepted_block_number_is_named_where_it_goes_wrong(tmp_path: Path) -> None:
+    wide = replace(ONE, super_kernel_blocks=9)
+    said = "the contract says sk.helper_block_num: accept"
+    wrong = "record['accepts'] = True; sk[1] = 99"
+    assert any(
+        said in each and "a kernel of 8 ran in a super kernel of 9" in each
+        for each in _messages(_compare(tmp_path, wrong, cases=(wide,)))
+    )
+    assert not any(said in each for each in _messages(_compare(tmp_path, wrong, cases=(ONE,))))
+    assert not any(said in each for each in _messages(_compare(tmp_path, "sk[1] = 99", cases=(wide,))))
+    assert any(said in each for each in _messages(_compare(tmp_path, wrong + "; record['status'] = 'failed'", cases=(wide,))))
+    assert _compare(tmp_path, "record['accepts'] = True", cases=(wide,)).status is Status.PASSED
+
+
 def test_without_reference_passed_says_so(tmp_path: Path) -> None:
     verdict = _compare(tmp_path, reference="")
     assert (verdict.status, verdict.reference, verdict.cases[0].notes) == (Status.PASSED, "none", (NO_REFERENCE,))
