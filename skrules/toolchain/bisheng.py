@@ -68,6 +68,11 @@ class BishengToolchain:
         }
 
     def environment(self) -> Mapping[str, str]:
+        return self._environment
+
+    @functools.cached_property
+    def _environment(self) -> Mapping[str, str]:
+        # Made once: every compile of a workspace has it.
         return {
             **{name: self.environ[name] for name in _CANN_VARIABLES if name in self.environ},
             **self._library_path(),

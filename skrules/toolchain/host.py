@@ -75,6 +75,11 @@ class HostToolchain:
         }
 
     def environment(self) -> Mapping[str, str]:
+        return self._environment
+
+    @functools.cached_property
+    def _environment(self) -> Mapping[str, str]:
+        # Made once: every compile of a workspace has it.
         program = self.compiler.command
         return {
             **{name: self.environ[name] for name in _PASSED_ON if name in self.environ},
@@ -148,7 +153,7 @@ class HostToolchain:
         )
 
     def support(self, archs: tuple[Arch, ...], build_dir: str) -> tuple[Action, ...]:  # noqa: ARG002 - one library serves all archs
-        # With hostcc comes all that reads AscendC, which nobody else needs to start.
+        # Threads and the cache are needed by builds of this toolchain only.
         from skrules.toolchain.host_runtime import make_runtime, runtime_digest
 
         (library,) = self.module_inputs(build_dir)
