@@ -10,12 +10,14 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from skrules.adapt import AdaptedSource
 from skrules.contract.entry import Entry
 from skrules.errors import SkrulesError
+from skrules.source.evaluation import DEFINED, UNDEFINED, Macros
 from skrules.source.includes import local_headers
 from skrules.toolchain.hostcc import Driver
 from skrules.toolchain.launch_syntax import rewrite_launches
@@ -39,23 +41,27 @@ class Compiler:
         self.include = self.driver.include
         self.table = self.driver.arch_table(scratch)
 
-    def new_errors(self, source: AdaptedSource, path: Path) -> Iterator[str]:
-        """Yield the messages on the adapted text that the original, at `path`, does not get."""
+    def new_errors(self, source: AdaptedSource, path: Path, macros: Macros = MappingProxyType({})) -> Iterator[str]:
+        """Yield the messages on the adapted text that the original, at `path`, does not get, where `macros` are stated."""
         with tempfile.TemporaryDirectory() as folder:
             if any(_ANY in entry.bind_target or _has_list(entry) for entry in (each.entry for each in source.entries)):
                 return  # its template arguments are made up, and no kernel of the author's
             original = _used(source)
-            before = self.errors(original, path, Path(folder))
+            flags = [
+                f"-U{name}" if value == UNDEFINED else f"-D{name}={1 if value == DEFINED else value}"
+                for name, value in macros.items()
+            ]
+            before = self.errors(original, path, Path(folder), flags)
             unknown = [
                 name
                 for name in _type_names(source)
                 if any(f"'{part}'" in message for part in name.split("::") for message in before or ())
             ]
             if unknown:
-                before = self.errors(original, path, Path(folder), unknown)
+                before = self.errors(original, path, Path(folder), flags, unknown)
             if before is None:
                 return
-            after = self.errors(source.text(), path, Path(folder), unknown)
+            after = self.errors(source.text(), path, Path(folder), flags, unknown)
             new = {"the compiler does not end"} if after is None else after - before
             if any("'TPipe'" in message for message in before):
                 new -= {message for message in new if message.endswith("' was not declared in this scope")}
@@ -64,7 +70,9 @@ class Compiler:
                 new = {message for message in new if not message.startswith("expected ")}
             yield from sorted(new)
 
-    def errors(self, data: bytes, path: Path, folder: Path, types: Collection[str] = ()) -> set[str] | None:
+    def errors(
+        self, data: bytes, path: Path, folder: Path, flags: Sequence[str] = (), types: Collection[str] = ()
+    ) -> set[str] | None:
         """Return the errors in `data` as if it stood at `path`, without names and places that adaptation changes.
 
         `types` are names that a header which is not here would declare.
@@ -89,7 +97,15 @@ class Compiler:
             "-fmax-errors=0",
             "-fno-diagnostics-show-caret",
         ]
-        command += [*self.driver.flags(), f"-D__NPU_ARCH__={_ARCH}", "-isystem", str(self.include), "-isystem", str(self.table)]
+        command += [
+            *self.driver.flags(),
+            f"-D__NPU_ARCH__={_ARCH}",
+            *flags,
+            "-isystem",
+            str(self.include),
+            "-isystem",
+            str(self.table),
+        ]
         command += [
             "-iquote",
             str(path.parent),

@@ -5,28 +5,48 @@ What is decided is not what the author would say (any tensor may be the result);
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice, product
+from types import MappingProxyType
 
 from skrules.contract.ctype import NO_DEFINITIONS, collect_definitions, explain, substitute
 from skrules.contract.match import group_kernels
 from skrules.contract.model import Contract, EntryContract, ParameterDecision, ParameterKind, SuperKernelDecision
 from skrules.errors import Location
+from skrules.findings import Finding
+from skrules.source.evaluation import Macros
 from skrules.source.model import Kernel, SourceUnit, TemplateParameter
 
 PATH = "contract.yaml"
+_MAX_CHOICES = 9  # one after the other, the last macro's values first
 
 
-def complete_contract(unit: SourceUnit, *, helper_block_num: str, untyped: Collection[str] = ()) -> Contract:
+def complete_contract(
+    unit: SourceUnit, *, helper_block_num: str, untyped: Collection[str] = (), macros: Macros = MappingProxyType({})
+) -> Contract:
     """Return a contract that speaks of every kernel of a file. `helper_block_num` is "" or "accept"; the kernels of the names
-    `untyped` get a type."""
+    `untyped` get a type; `macros` are what the file was read with."""
     groups, _ = group_kernels(unit)
     decision = SuperKernelDecision(helper_block_num=helper_block_num)
     typed = replace(decision, kernel_type="mix(1, 2)")
     names: set[str] = set()
     kernels = [group.kernel for group in groups]
     entries = tuple(_entry(unit, each, typed if each.name in untyped else decision, names) for each in kernels)
-    return Contract(path=PATH, entries=entries)
+    return Contract(path=PATH, entries=entries, macros=macros)
+
+
+def possible_macros(findings: Iterable[Finding], known: Macros) -> Iterator[Macros]:
+    """Yield what a contract could state in addition to `known`: the lines that findings ask for, likely ones first."""
+    choices: dict[str, list[int | str]] = {}
+    for finding in findings:
+        for line in finding.hint.partition("\nmacros:\n")[2].splitlines():
+            name, _, values = line.strip().partition(": ")
+            if name not in known:
+                words = values.replace("  # or", ",").split(", ")
+                choices.setdefault(name, [int(word) if word.lstrip("-").isdigit() else word.strip() for word in words])
+    for values in islice(product(*choices.values()), _MAX_CHOICES if choices else 0):
+        yield {**known, **dict(zip(choices, values, strict=True))}
 
 
 def _entry(unit: SourceUnit, kernel: Kernel, decision: SuperKernelDecision, names: set[str]) -> EntryContract:

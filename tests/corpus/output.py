@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from types import MappingProxyType
 
 from skrules.adapt import AdaptedSource
 from skrules.source import read
 from skrules.source.code import code_of
 from skrules.source.conditions import conditions_of
+from skrules.source.evaluation import Macros
 from skrules.source.form import classify
 from skrules.source.tokens import tokenize
 
 _OPENS = {"(": ")", "[": "]", "{": "}"}
 
 
-def check_output(source: AdaptedSource) -> Iterator[tuple[str, str]]:
-    """Yield (class, detail) for everything that is wrong with an adapted text. `source` must not need a human."""
+def check_output(source: AdaptedSource, macros: Macros = MappingProxyType({})) -> Iterator[tuple[str, str]]:
+    """Yield (class, detail) for everything that is wrong with an adapted text. `source` must not need a human;
+    `macros` are those that its contract states."""
     unit = source.unit
     text = source.text()
     original = unit.text.encode("latin-1")
@@ -24,7 +27,7 @@ def check_output(source: AdaptedSource) -> Iterator[tuple[str, str]]:
         yield "original-changed", "the text without the fragments is not the original"
     for problem in _balance(text.decode("latin-1"), unit.text):
         yield "unbalanced", problem
-    adapted = read(text, unit.path)
+    adapted = read(text, unit.path, macros=macros)
     if [kernel.qualified_name for kernel in adapted.kernels] != [kernel.qualified_name for kernel in unit.kernels]:
         yield "kernels-changed", "the adapted text has other kernels"
     form = classify(adapted)
