@@ -19,6 +19,7 @@ from tests.bench.workspace import ARCHS, SHARED, make_workspace
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH")
 _MANY = 1000  # operators from which on a cold build is measured once
 _CALLS = 20  # compile commands whose mean is taken
+_COMPARED = "scons, ninja: the same compile commands; for codegen they copy, where skrules reads, checks and adapts"
 _QUERY = ("-P", "-c", "import sys; from skrules.cli import main; sys.exit(main())", "query")
 
 
@@ -29,7 +30,7 @@ class Bench:
         self.workspace = make_workspace(folder / "workspace", count)
         self.programs = programs
         self.rounds = rounds
-        self.notes: list[str] = []
+        self.notes = [_COMPARED] if peers else []
         self._cache = folder / "cache"
         self._edition = 0
         self._environment = {
