@@ -15,6 +15,7 @@ from skrules.findings import Finding, Severity
 from skrules.source import read
 from skrules.source.code import lines_of
 from skrules.source.evaluation import Macros
+from skrules.source.includes import Include, included_files
 from skrules.source.model import SourceUnit, TokenKind
 
 _INCLUDE = re.compile(r'#\s*include\s*"([^"\n]+)"')
@@ -83,6 +84,17 @@ def collect_support(
             files[f"{folder_name}/{_KEEP}"] = b"Headers are reached from this folder.\n"
     ordered = tuple(header for _, header in sorted(headers.items()))
     return Support(files=files, quote_dirs=dirs_used, headers=ordered, findings=tuple(findings))
+
+
+def support_headers(path: Path, root: Path, dirs: Sequence[SupportDir]) -> dict[str, bytes]:
+    """Return the headers that one source, at `path` in the asset at `root`, brings into the tree: see `collect_support`."""
+    places = _Places([path.parent.resolve()], root.resolve(), dirs, "")
+
+    def find(include: Include, beside: Path) -> Path | None:
+        return None if include.is_angled else places.find(include.name, beside)
+
+    found = included_files(path.parent.resolve() / path.name, find)
+    return {os.path.relpath(name): data for name, data in found.items() if places.mirror(Path(name)) is not None}
 
 
 class _Places:

@@ -16,20 +16,23 @@ from skrules.rules.codegen import needs_human
 from skrules.source import read
 from skrules.source.includes import local_headers
 
-NAME = "adapt"
-HELP = "print a kernel source adapted to SuperKernel"
-
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", type=Path, metavar="SOURCE", help="file with __global__ kernels")
     parser.add_argument("--contract", type=Path, help="the operator's contract, YAML or JSON")
+    parser.add_argument(
+        "-I", dest="include", type=Path, action="append", default=[], metavar="DIR", help="look for included headers there too"
+    )
     parser.add_argument("-o", "--output", type=Path, help="write to this file instead of standard output")
 
 
 def run(options: argparse.Namespace) -> int:
-    unit = read(bytes_of(options.source), str(options.source))
     contract = load(bytes_of(options.contract), str(options.contract)) if options.contract else None
-    headers = [read(data, path) for path, data in sorted(local_headers(str(options.source)).items())]
+    macros = contract.macros if contract else {}
+    folders = options.include
+    found = local_headers(str(options.source), folders, angled=folders)
+    headers = [read(data, path, macros=macros) for path, data in sorted(found.items())]
+    unit = read(bytes_of(options.source), str(options.source), headers=headers, macros=macros)
     adapted = adapt(unit, resolve(unit, contract), headers)
     if blockers(adapted.findings):
         raise needs_human(str(options.source), adapted.findings)

@@ -23,7 +23,7 @@ from skrules.aclgraph.package import IMPORT_PACKAGE, LAYOUT, TREE, Package, rend
 from skrules.aclgraph.support import SupportDir
 from skrules.arch import load_archs
 from skrules.commands.adaptation import AdaptedFile, Request, adapt_asset, add_files, source_files
-from skrules.commands.asset import Asset, read_asset
+from skrules.commands.asset import asset_root, read_asset
 from skrules.commands.files import OutputFolder, bytes_of, json_bytes
 from skrules.commands.public_names import NO_REPORT, NameResolution, load_names, load_understanding
 from skrules.contract.load import load
@@ -31,9 +31,6 @@ from skrules.contract.model import SuperKernelDecision
 from skrules.errors import UsageError
 from skrules.findings import Severity, blockers
 from skrules.rules.codegen import needs_human
-
-NAME = "adapt-sk-from-global"
-HELP = "adapt an operator to SuperKernel and write its package: kernels, pybind11 sources, setup.py"
 
 _DIR_NAME = re.compile(r"[A-Za-z0-9_.-]+\Z")
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\Z")
@@ -77,12 +74,13 @@ def run(options: argparse.Namespace) -> int:
     check_package(options)
     for chip in _chips(options.target_chip):
         load_archs(resources.toolchains() / "ascend.yaml").arch_of_chip(chip)
-    asset = read_asset(options.asset, options.output_dir)
-    dirs = support_dirs(options.support_dir, asset)
+    contract = load(bytes_of(options.io_contract), str(options.io_contract)) if options.io_contract else None
+    dirs = support_dirs(options.support_dir, asset_root(options.asset))
+    asset = read_asset(options.asset, options.output_dir, contract.macros if contract else {}, dirs)
     names = load_names(options.name_resolution, options.source_asset or options.asset)
     request = Request(
         asset=asset,
-        contract=load(bytes_of(options.io_contract), str(options.io_contract)) if options.io_contract else None,
+        contract=contract,
         decisions={key: value for key in ("mask", "num_splits", "with_sys_args") if (value := getattr(options, key)) is not None},
         support_dirs=tuple(dirs),
         names=names,
@@ -107,14 +105,14 @@ def _chips(text: str) -> list[str]:
     return [word.strip() for word in re.split(r"[,;]", text) if word.strip()]
 
 
-def support_dirs(words: Sequence[str], asset: Asset) -> list[SupportDir]:
-    """Read `[NAME=]PATH` words. Raises UsageError for a folder that cannot be one for this asset."""
+def support_dirs(words: Sequence[str], asset: Path) -> list[SupportDir]:
+    """Read `[NAME=]PATH` words. Raises UsageError for a folder that cannot be one for the asset in the folder `asset`."""
     dirs: list[SupportDir] = []
     for word in words:
         name, equals, text = word.partition("=")
         path = Path(text if equals else word)
         name = name if equals else path.name
-        root, folder = asset.root.resolve(), path.resolve()
+        root, folder = asset.resolve(), path.resolve()
         if not _DIR_NAME.match(name) or name in (".", "..", "_dirs"):
             raise UsageError(f"--support-dir {word}: '{name}' cannot name a folder", hint="letters, digits, '.', '-' and '_'")
         if any(each.name == name for each in dirs):

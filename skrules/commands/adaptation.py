@@ -10,6 +10,7 @@ from skrules.aclgraph.entry import PackageEntry, package_parameter
 from skrules.aclgraph.host import check_host, with_host_part
 from skrules.aclgraph.support import Support, SupportDir, collect_support
 from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.guards import guard, stated_macros
 from skrules.binding.presence import presence_marks
 from skrules.binding.wrapper import check_shared, check_wrapped, parameters_of
 from skrules.commands.asset import Asset, AssetSource
@@ -125,7 +126,8 @@ def _read_wrappers(request: Request) -> dict[str, SourceUnit]:
     entries = request.contract.entries if request.contract else ()
     names = dict.fromkeys(entry.runtime_wrapper.source for entry in entries if entry.runtime_wrapper)
     places = {name: request.asset.root / name for name in names}
-    return {name: read(bytes_of(path), path.as_posix()) for name, path in places.items() if path.is_file()}
+    macros = request.contract.macros if request.contract else {}
+    return {name: read(bytes_of(path), path.as_posix(), macros=macros) for name, path in places.items() if path.is_file()}
 
 
 def _adapt_file(source: AssetSource, resolution: Resolution, wrappers: Mapping[str, SourceUnit], request: Request) -> AdaptedFile:
@@ -136,7 +138,8 @@ def _adapt_file(source: AssetSource, resolution: Resolution, wrappers: Mapping[s
     wrapper_of = {entry.name: entry.contract.runtime_wrapper for entry in resolution.entries}
     names = dict.fromkeys(wrapper.source for wrapper in wrapper_of.values() if wrapper and wrapper.source in wrappers)
     compiled = [(source.unit, source.path), *((wrappers[name], request.asset.root / name) for name in names)]
-    support = collect_support(compiled, request.asset.root, request.support_dirs, operator)
+    macros = request.contract.macros if request.contract else {}
+    support = collect_support(compiled, request.asset.root, request.support_dirs, operator, macros)
     adapted = adapt(source.unit, resolution, support.headers)
     findings = [*adapted.findings, *(finding for name in names for finding in wrappers[name].findings)]
     for entry in resolution.entries:
@@ -156,10 +159,11 @@ def _adapt_file(source: AssetSource, resolution: Resolution, wrappers: Mapping[s
     )
 
 
-def wrapper_text(wrapper: SourceUnit, newline: str) -> bytes:
+def wrapper_text(wrapper: SourceUnit, newline: str, contract_path: str) -> bytes:
     """Return a runtime wrapper as a part of the kernel's file: launches and their kernels are compiled together."""
     head = f"{newline}// {wrapper.path.rpartition('/')[2]}{newline}"
-    return head.encode() + wrapper.text.removeprefix("\xef\xbb\xbf").encode("latin-1")
+    verified = guard(stated_macros([wrapper]), contract_path, newline)
+    return head.encode() + (verified + wrapper.text.removeprefix("\xef\xbb\xbf")).encode("latin-1")
 
 
 def _package_entry(entry: Entry, csrc: str, quote_dirs: tuple[str, ...], request: Request) -> PackageEntry:
@@ -206,5 +210,5 @@ def _packaged_text(file: AdaptedFile) -> bytes:
     marks = presence_marks(file.source.unit, entries)
     text = replace(file.adapted, fragments=(*file.adapted.fragments, *marks)).text()
     for wrapper in file.wrappers:
-        text += wrapper_text(wrapper, file.source.unit.newline)
+        text += wrapper_text(wrapper, file.source.unit.newline, entries[0].contract.at.file)
     return with_host_part(text, entries, file.source.unit.newline)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
+from skrules.aclgraph.support import SupportDir, support_headers
 from skrules.commands.files import bytes_of
 from skrules.errors import UsageError
 from skrules.source import read
-from skrules.source.form import Form, classify
+from skrules.source.evaluation import Macros
+from skrules.source.form import UNREAD, Form, classify
 from skrules.source.model import SourceUnit, TokenKind
 
 SUFFIXES = (".asc", ".cpp")
@@ -28,7 +32,9 @@ class AssetSource:
 
     @property
     def has_global(self) -> bool:
-        return _says(self.unit, "__global__")
+        """Whether the file has kernels: it says `__global__`, or a macro of a header says it for the file."""
+        is_made = bool(self.unit.kernels) or any(finding.rule in UNREAD for finding in self.unit.findings)
+        return is_made or _says(self.unit, "__global__")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +55,26 @@ class Asset:
     ignored: tuple[Ignored, ...]
 
 
-def read_asset(path: Path, leave_out: Path | None = None) -> Asset:
+def asset_root(path: Path) -> Path:
+    """Return the folder that the files of an asset are relative to."""
+    return path.parent if path.is_file() else path
+
+
+def read_asset(
+    path: Path,
+    leave_out: Path | None = None,
+    macros: Macros = MappingProxyType({}),
+    dirs: Sequence[SupportDir] = (),
+) -> Asset:
     """Read a file, whatever its name, or every .asc and .cpp with a kernel below a folder.
 
     Hidden folders and `leave_out`, the folder of results, are not looked into. A file with a `__global__` that cannot be
     read is a source like others: its form and findings say so. Raises UsageError when nothing is there to work on.
+    `macros` are those that the contract states; headers are found in the asset and in `dirs`.
     """
+    reader = _Reader(asset_root(path), dirs, macros)
     if path.is_file():
-        return Asset(path=path, root=path.parent, sources=(_source(path.name, path),), ignored=())
+        return Asset(path=path, root=path.parent, sources=(reader.read(path.name),), ignored=())
     if not path.is_dir():
         raise UsageError(f"there is no operator asset '{path}'", hint="a kernel file, or a folder with .asc or .cpp files")
     sources = []
@@ -65,7 +83,7 @@ def read_asset(path: Path, leave_out: Path | None = None) -> Asset:
         if any(part in _TEST_FOLDERS for part in file.split("/")):
             ignored.append(Ignored(file=file, reason="test_support_file"))
             continue
-        source = _source(file, path / file) if _may_have_kernels(path / file) else None
+        source = reader.read(file) if reader.may_have_kernels(file) else None
         if source is None or not (source.has_global or source.form.markers):
             ignored.append(Ignored(file=file, reason="no_kernel_signal"))
         elif not (source.unit.kernels or source.unit.findings or source.form.markers):
@@ -87,14 +105,30 @@ def _files(root: Path, leave_out: Path | None) -> list[str]:
     return sorted(found)
 
 
-def _may_have_kernels(path: Path) -> bool:
-    data = bytes_of(path)
-    return any(signal.encode() in data for signal in _SIGNALS)
+class _Reader:
+    """Reads the sources of one asset; headers that they share are read once."""
 
+    def __init__(self, root: Path, dirs: Sequence[SupportDir], macros: Macros) -> None:
+        self._root = root
+        self._dirs = dirs
+        self._macros = macros
+        self._headers: dict[str, SourceUnit] = {}
 
-def _source(file: str, path: Path) -> AssetSource:
-    unit = read(bytes_of(path), path.as_posix())
-    return AssetSource(file=file, path=path, unit=unit, form=classify(unit))
+    def may_have_kernels(self, file: str) -> bool:
+        path = self._root / file
+        texts = (bytes_of(path), *support_headers(path, self._root, self._dirs).values())
+        return any(signal.encode() in data for signal in _SIGNALS for data in texts)
+
+    def read(self, file: str) -> AssetSource:
+        path = self._root / file
+        headers = [self._header(*each) for each in sorted(support_headers(path, self._root, self._dirs).items())]
+        unit = read(bytes_of(path), path.as_posix(), headers=headers, macros=self._macros)
+        return AssetSource(file=file, path=path, unit=unit, form=classify(unit))
+
+    def _header(self, name: str, data: bytes) -> SourceUnit:
+        if name not in self._headers:
+            self._headers[name] = read(data, name, macros=self._macros)
+        return self._headers[name]
 
 
 def _says(unit: SourceUnit, word: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.guards import guard, stated_macros
 from skrules.binding.descriptor import render_descriptor
 from skrules.binding.launcher import render_launchers
 from skrules.binding.presence import presence_marks
@@ -25,11 +26,12 @@ from skrules.findings import Finding, Severity, blockers
 from skrules.rules.context import Context
 from skrules.rules.declaration import Target
 from skrules.source import read
+from skrules.source.evaluation import Macros
 from skrules.source.includes import local_headers
 from skrules.source.model import SourceUnit
 from skrules.source.operator_build import operator_build_findings
 from skrules.source.programs import defines_main
-from skrules.toolchain.command_line import include_folders
+from skrules.toolchain.command_line import angled_folders, include_folders
 
 MNEMONIC = "ADAPT"
 _NEWLINE = b"\n"
@@ -98,11 +100,13 @@ def _runner(
 ) -> Callable[[Path], None]:
     def run(root: Path) -> None:
         contract = load((root / contract_path).read_bytes(), contract_path) if contract_path else None
-        units = [read((root / source.source).read_bytes(), source.source) for source in sources]
+        macros = contract.macros if contract else {}
         decided = [word for entry in contract.entries for word in entry.options] if contract else []
         words = _declared_options(target)
-        folders = [root / folder for folder in include_folders([*words, *decided])]
-        headers = {source.source: _headers(root, source.source, folders) for source in sources}
+        headers = {source.source: _headers(root, source.source, [*words, *decided], macros) for source in sources}
+        units = [
+            read((root / source).read_bytes(), source, headers=included, macros=macros) for source, included in headers.items()
+        ]
         wrappers = _wrappers(root, target.label.package, contract)
         adapted_paths = {source.source: source.adapted for source in sources}
         try:
@@ -123,18 +127,22 @@ def _runner(
     return run
 
 
-def _headers(root: Path, source: str, folders: Sequence[Path]) -> tuple[SourceUnit, ...]:
-    """Read the workspace headers that a source includes, also from `folders`: what a kernel calls may stand there."""
-    found = local_headers(str(root / source), folders)
+def _headers(root: Path, source: str, options: Sequence[str], macros: Macros) -> tuple[SourceUnit, ...]:
+    """Read the workspace headers that a source includes: what makes a kernel, and what it calls, may stand there."""
+    folders = [root / folder for folder in include_folders(options)]
+    found = local_headers(str(root / source), folders, angled=[root / folder for folder in angled_folders(options)])
     inside = {path: data for path, data in found.items() if Path(path).is_relative_to(root)}
-    return tuple(read(data, Path(path).relative_to(root).as_posix()) for path, data in sorted(inside.items()))
+    return tuple(read(data, Path(path).relative_to(root).as_posix(), macros=macros) for path, data in sorted(inside.items()))
 
 
 def _wrappers(root: Path, package: str, contract: Contract | None) -> dict[str, SourceUnit]:
     """Read the runtime wrappers that the contract names, by that name; one that is not there is left out."""
     wrappers = [entry.runtime_wrapper for entry in contract.entries if entry.runtime_wrapper] if contract else []
     places = {wrapper.source: f"{package}/{wrapper.source}".lstrip("/") for wrapper in wrappers}
-    return {name: read((root / path).read_bytes(), path) for name, path in places.items() if (root / path).is_file()}
+    macros = contract.macros if contract else {}
+    return {
+        name: read((root / path).read_bytes(), path, macros=macros) for name, path in places.items() if (root / path).is_file()
+    }
 
 
 def generate(
@@ -176,6 +184,8 @@ def generate(
         marked = replace(source, fragments=(*source.fragments, *presence_marks(source.unit, own)))
         text = marked.text(line_markers=True, generated=adapted_paths[path])
         for wrapper in _wrappers_used(own, wrappers):
+            verified = guard(stated_macros([wrapper]), contract.path if contract else "", "\n")
+            text = _appended(text, verified, adapted_paths[path]) if verified else text
             text = _appended(text, wrapper.text.removeprefix("\xef\xbb\xbf"), wrapper.path, 1)
         texts[path] = _appended(text, render_launchers(own), adapted_paths[path])
     return OperatorText(

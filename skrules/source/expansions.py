@@ -75,7 +75,7 @@ class Expander:
         return self._expand(code, index, (), Budget(256))
 
     def _expand(self, code: Code, index: int, within: tuple[str, ...], budget: Budget) -> str:
-        name = code.texts[index]
+        name = renamed(code.texts[index], self.macros)
         definitions = self.macros.get(name, ())
         if len(definitions) != 1:
             problem = ambiguity(definitions) if definitions else "comes from another file"
@@ -114,9 +114,20 @@ class Expander:
         return "".join([*pieces, text[at:]])
 
 
+def renamed(name: str, macros: Mapping[str, tuple[Macro, ...]]) -> str:
+    """Return the macro that a use of `name` uses: another one when `name` stands for nothing but that name."""
+    passed = {name}
+    while len(definitions := macros.get(name, ())) == 1 and definitions[0].parameters is None:
+        other = definitions[0].code.text(0)
+        if len(definitions[0].code) != 1 or other not in macros or other in passed:
+            break
+        name = other
+        passed.add(name)
+    return name
+
+
 def last_of_use(code: Code, index: int, macros: Mapping[str, tuple[Macro, ...]]) -> int:
     """Return the last token of the use at `index`: its name, or the `)` of a function-like macro."""
-    takes_arguments = any(macro.parameters is not None for macro in macros.get(code.texts[index], ())) or not macros.get(
-        code.texts[index]
-    )
+    definitions = macros.get(renamed(code.texts[index], macros), ())
+    takes_arguments = not definitions or any(macro.parameters is not None for macro in definitions)
     return code.pairs.get(index + 1, index) if takes_arguments and code.text(index + 1) == "(" else index

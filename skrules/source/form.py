@@ -62,7 +62,7 @@ _MARKERS = {
     "FunLevelKType": (Confidence.HIGH, True),
     "FunLevelMixCoreType": (Confidence.HIGH, True),
 }
-_UNREAD = frozenset({"source.kernel-not-read", "source.macro-kernel"})
+UNREAD = frozenset({"source.kernel-not-read", "source.macro-kernel"})
 _META_SECTION = ".ascend.meta"  # the section attribute that older super kernels used
 
 
@@ -105,7 +105,7 @@ def _decide(
         notes.append(f"not bound: {', '.join(unbound)}")
     elif unbound and "SK_BIND" in names:
         notes.append("no SK_BIND names a kernel of this file")
-    if any(finding.rule in _UNREAD for finding in unit.findings):
+    if any(finding.rule in UNREAD for finding in unit.findings):
         notes.append("the file has a __global__ declaration that is not understood")
     if notes:
         return SkForm.PARTIAL, tuple(notes)

@@ -142,4 +142,9 @@ def codegen_options(options: Sequence[str]) -> list[str]:
 def include_folders(options: Sequence[str]) -> list[Path]:
     """Return where `#include "x"` looks beyond the folder of the including file, in order."""
     quoted = [Path(value) for option, value in itertools.pairwise(options) if option == "-iquote"]
-    return quoted + [Path(option[2:]) for option in options if option.startswith("-I")]
+    return quoted + angled_folders(options)
+
+
+def angled_folders(options: Sequence[str]) -> list[Path]:
+    """Return where `#include <x>` looks before the folders of the compiler, in order."""
+    return [Path(option[2:]) for option in options if option.startswith("-I")]

@@ -27,7 +27,7 @@ from skrules.errors import BuildError, SkrulesError, ToolchainError, UsageError
 from skrules.source.includes import local_headers
 from skrules.toolchain import cache, cxx
 from skrules.toolchain.arch_header import arch_include
-from skrules.toolchain.command_line import Invocation, codegen_options, include_folders, parse
+from skrules.toolchain.command_line import Invocation, angled_folders, codegen_options, include_folders, parse
 from skrules.toolchain.fingerprint import digest_file, digest_tree
 from skrules.toolchain.launch_syntax import rewrite_launches
 
@@ -112,8 +112,11 @@ class Driver:
             data = Path(source).read_bytes()
         except OSError as error:
             raise UsageError(f"hostcc: cannot read {source}: {error.strerror}") from error
-        headers = local_headers(source, include_folders(work.options)) if b"<<<" in data else {}
+        headers = self.local_headers(source, work) if b"<<<" in data else {}
         return rewrite_launches(data, source, int(work.arch.removeprefix("dav-")), headers=headers)
+
+    def local_headers(self, source: str, work: Invocation) -> dict[str, bytes]:
+        return local_headers(source, include_folders(work.options), angled=angled_folders(work.options))
 
     def flags(self) -> list[str]:
         return [*cxx.this_machine_flags(), *_FIXED[self.compiler.kind]]

@@ -42,8 +42,9 @@ def rewrite_launches(data: bytes, path: str, arch: int, *, headers: Mapping[str,
     head = '#line 1 "{}"\n'.format(path.replace("\\", "\\\\").replace('"', '\\"')).encode("utf-8", "surrogateescape")
     if b"<<<" not in data:
         return head + data
-    unit = read(data, path)
-    known = KnownKernels((unit, *(read(text, name) for name, text in (headers or {}).items())))
+    included = tuple(read(text, name) for name, text in (headers or {}).items())
+    unit = read(data, path, headers=included)
+    known = KnownKernels(unit, included)
     code = code_of(unit.tokens)
     macros = macros_of(unit.tokens)
     uses: dict[str, list[int]] = {name: [] for name in macros}

@@ -41,13 +41,14 @@ class LaunchTarget:
 class KnownKernels:
     """The kernels of a source and its headers. What was found once is kept: telling a bare kernel's type is a walk."""
 
-    def __init__(self, units: tuple[SourceUnit, ...]) -> None:
-        self.units = units
+    def __init__(self, unit: SourceUnit, headers: tuple[SourceUnit, ...]) -> None:
+        self.units = (unit, *headers)
         self.uses: dict[str, frozenset[str]] | None = None
         self.bodies: dict[str, dict[Span, frozenset[str]]] = {}
         self.all: tuple[LaunchTarget, ...] | None = None
         self.found: dict[str, tuple[LaunchTarget, ...]] = {}
-        self.prototypes = tuple(prototype for unit in units for prototype in read_prototypes(unit))
+        of_headers = (prototype for header in headers for prototype in read_prototypes(header))
+        self.prototypes = (*read_prototypes(unit, headers), *of_headers)
 
     def find(self, name: str) -> tuple[LaunchTarget, ...]:
         """Return the kernels called `name`; definitions before declarations before what macros make."""
