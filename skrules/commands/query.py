@@ -9,9 +9,9 @@ from typing import Any
 
 from skrules.commands.place import declare_place, place_of
 from skrules.engine.query import QueryGraph, run_query
-from skrules.rules.request import read_request
+from skrules.rules.request import read_request, refuse_build_folder
 from skrules.rules.targets_graph import TargetsGraph, journals_of
-from skrules.rules.workspace import load_workspace, refuse_build_folder
+from skrules.rules.workspace import load_workspace
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

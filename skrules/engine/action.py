@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,11 +20,14 @@ class Action:
     """One step: `inputs` -> `outputs`.
 
     Paths are relative to the workspace, with `/`. `key` names every other thing the result depends on (flags, compiler
-    identity, digest of the generator's code, ...), so that two equal keys with equal inputs give equal outputs.
+    identity, digest of the generator's code, ...), so that two equal keys with equal inputs give equal outputs; the first
+    word of a component's name says what kind of thing it is: "compiler", "toolkit headers".
     Exactly one of `command` and `run` is set: `command` is a sequence of argument vectors run one after the other from
     the workspace root; `run` is called with the workspace root.
-    `depfile` is a Makefile-style dependency file that the command writes beside its first output.
+    `depfile` is a Makefile-style dependency file that the step writes beside its first output.
     `label` and `arch` say for whom the step is done; `what` is the short text of the progress line.
+    `roles` says what an input is for people ("source", "contract"); what is not in it is an "input".
+    `memory` is what one run may take, in MiB, as long as no run was measured.
     """
 
     mnemonic: str
@@ -38,9 +41,32 @@ class Action:
     run: Callable[[Path], None] | None = None
     depfile: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    memory: int = 0
+
+    def components(self) -> dict[str, str]:
+        """Return `key` with the command and the environment: all that the outputs depend on but the contents of files."""
+        found = {**self.key, "command": _digest(self.command)} if self.command else dict(self.key)
+        environment = sorted((name, value) for name, value in self.environment.items() if name not in _PLACES)
+        return {**found, "environment": _digest(environment)} if environment else found
 
     def digest(self) -> str:
-        """Return the digest of everything but the contents of `inputs`: command, environment and key."""
-        environment = sorted((name, value) for name, value in self.environment.items() if name not in _PLACES)
-        data = [self.mnemonic, self.command, environment, sorted(self.key.items()), self.outputs]
-        return hashlib.sha256(json.dumps(data).encode()).hexdigest()
+        """Return one digest of `components`, the names of the outputs and what kind of step it is."""
+        return _digest([self.mnemonic, sorted(self.components().items()), self.outputs])
+
+
+def needed(actions: Sequence[Action], outputs: Iterable[str]) -> tuple[Action, ...]:
+    """Return those of `actions` that make `outputs` or what leads to them, in the order given."""
+    makers = {output: action for action in actions for output in action.outputs}
+    pending = [makers[output] for output in outputs]
+    kept: set[str] = set()
+    while pending:
+        action = pending.pop()
+        if action.outputs[0] not in kept:
+            kept.add(action.outputs[0])
+            pending += [makers[name] for name in action.inputs if name in makers]
+    return tuple(action for action in actions if action.outputs[0] in kept)
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:40]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import posixpath
 import re
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -62,6 +65,47 @@ def shadows(headers: Iterable[str], root: Path, folders: Iterable[str]) -> tuple
                 if other:
                     found.setdefault(other)
     return tuple(name for name in found if name not in known)
+
+
+def include_places(headers: Iterable[str], root: Path, folders: Iterable[str]) -> tuple[str, ...]:
+    """Return the folders in which something new may come to stand for one of `headers`: see `shadows`.
+
+    A place that does not exist yet is stood for by the nearest folder above it that does.
+    """
+    names = tuple(headers)
+    places = dict.fromkeys((*folders, *(name.rpartition("/")[0] for name in names)))
+    wanted: dict[str, None] = {}
+    for name in names:
+        parts = name.split("/")[:-1]
+        for folder in places:
+            for start in range(len(parts) + 1):
+                wanted[posixpath.normpath("/".join((folder or ".", *parts[start:])))] = None
+    found: dict[str, None] = {}
+    for place in wanted:
+        there = place
+        while there not in ("", ".") and not (root / there).is_dir():
+            there = posixpath.dirname(there)
+        found[there or "."] = None
+    return tuple(found)
+
+
+def search_folders(commands: Iterable[tuple[str, ...]], root: Path) -> tuple[str, ...]:
+    """Return where compiler commands look for headers, as far as that lies in the workspace; response files are read."""
+    words: list[str] = []
+    for command in commands:
+        for word in command:
+            words += _response(root / word[1:]) if word.startswith("@") else [word]
+    after = {"-iquote", "-I", "-isystem", "-idirafter"}
+    named = [folder for option, folder in itertools.pairwise(words) if option in after]
+    joined = [word[2:] for word in words if word.startswith("-I") and len(word) > 2]
+    return tuple(dict.fromkeys(folder for folder in (*named, *joined) if not folder.startswith("/")))
+
+
+def _response(path: Path) -> list[str]:
+    try:
+        return shlex.split(path.read_text(encoding="utf-8", errors="surrogateescape"))
+    except (OSError, ValueError):
+        return []
 
 
 def _inside(root: Path, name: str) -> str:

@@ -64,6 +64,16 @@ class FileDigests:
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
         return {path: self.digest(path) for path in paths}
 
+    def settle(self) -> None:
+        """Look once more at files that were written just before they were looked at, when that moment has passed."""
+        racy = [path for path, known in self.known().items() if known.is_racy()]
+        if not racy:
+            return
+        newest = max(self._known[path].mtime_ns for path in racy)
+        time.sleep(max(0.0, min(newest + 2 * _TICK_NS - time.time_ns(), 2 * _TICK_NS)) / _SECOND_NS)
+        for path in racy:
+            self.digest(path)
+
     def known(self) -> dict[str, Known]:
         """Return everything remembered so far."""
         with self._lock:

@@ -10,9 +10,9 @@ from skrules import resources
 from skrules.arch import load_archs
 from skrules.rules.context import Context, make_context
 from skrules.rules.graph import Graph, make_graph
-from skrules.rules.request import Request
+from skrules.rules.request import Request, refuse_build_folder
 from skrules.rules.torch import usable_torch
-from skrules.rules.workspace import Workspace, load_workspace, refuse_build_folder
+from skrules.rules.workspace import Workspace, load_workspace
 from skrules.toolchain.detect import select
 
 

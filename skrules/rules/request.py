@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import posixpath
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from skrules.errors import UsageError, did_you_mean
 
@@ -28,6 +32,12 @@ VARIABLES = (
     Variable(name="VERBOSE", default="0", doc="1 prints each command before it runs"),
 )
 
+
+# Variables of the environment that decide which tools are found, what is built, or where caches lie.
+_NAMES = frozenset(
+    ("PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "CXX", "BISHENG", "TOOLCHAIN_HOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "NETRC")
+)
+_PREFIXES = ("ASCEND", "SK_", "SKRULES_", "PYTHON", "CCACHE_", "SCCACHE_", "DISTCC_")
 
 # A part of BUILD: what needs no quoting in any shell or Makefile, and is no `..`.
 _FOLDER = r"(?!\.+(?:/|$))[A-Za-z0-9_.][A-Za-z0-9_.-]*"
@@ -70,6 +80,40 @@ def read_request(targets: Sequence[str], variables: Mapping[str, str]) -> Reques
         build=build,
         verbose=values["VERBOSE"] == "1",
     )
+
+
+def request_key(request: Request, packages: Sequence[str], environ: Mapping[str, str]) -> str:
+    """Return a digest of everything a request means that is no file: equal keys ask for the same results."""
+    variables = sorted((name, value) for name, value in environ.items() if name in _NAMES or name.startswith(_PREFIXES))
+    asked = (request.verbs, request.patterns, request.files, request.archs, request.toolchain, list(packages))
+    return hashlib.sha256(json.dumps([asked, variables, sys.version, sys.executable, sys.path]).encode()).hexdigest()[:32]
+
+
+def state_folder(root: Path, build: str) -> Path:
+    """Return where the build folder `build` keeps what it remembers of requests."""
+    return root / build / ".skrules"
+
+
+def journal_folder(root: Path, results: str) -> Path:
+    """Return where the journal of a toolchain's results lies; `results` is their folder, such as "build/host"."""
+    return state_folder(root, results) / "journal"
+
+
+def manifest_path(root: Path, build: str, key: str) -> Path:
+    return state_folder(root, build) / "requests" / f"{key}.json"
+
+
+def refuse_build_folder(root: Path, folders: Sequence[str], build: str) -> None:
+    """Raise UsageError when results in the folder `build` would lie among sources, or when it is a file."""
+    path = Path(build)
+    for folder in folders:
+        if path.is_relative_to(folder) or Path(folder).is_relative_to(path):
+            raise UsageError(
+                f"BUILD is '{build}', among the packages of '{folder}'", hint="name a folder of its own, such as build"
+            )
+    for part in (path, *path.parents):
+        if (root / part).exists() and not (root / part).is_dir():
+            raise UsageError(f"BUILD is '{build}', but '{part}' is a file", hint="name a folder, such as build")
 
 
 def assignments(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

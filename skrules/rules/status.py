@@ -8,8 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from skrules.rules.graph import Graph
+if TYPE_CHECKING:  # a run in which nothing is to do reads statuses, and has no graph
+    from skrules.rules.graph import Graph
 
 
 class Outcome(enum.Enum):
@@ -56,6 +58,22 @@ def collect(root: Path, graph: Graph, outcome: Callable[[str], Outcome]) -> tupl
             else:
                 statuses.append(_status(label, compare.arch, _read(path), cached=did is Outcome.CURRENT))
     return tuple(statuses)
+
+
+def to_notes(statuses: Iterable[Status]) -> dict[str, list[list[Any]]]:
+    """Return statuses as plain data by label, for a manifest."""
+    notes: dict[str, list[list[Any]]] = {}
+    for status in statuses:
+        notes.setdefault(status.label, []).append([status.arch, status.state, status.detail, status.unreferenced])
+    return notes
+
+
+def from_notes(label: str, notes: Iterable[list[Any]]) -> list[Status]:
+    """Return the statuses of a label that a manifest vouches for: they are from an earlier run."""
+    return [
+        Status(label=label, arch=arch, state=state, detail=detail, cached=state == "PASSED", unreferenced=unreferenced)
+        for arch, state, detail, unreferenced in notes
+    ]
 
 
 def totals(statuses: Iterable[Status]) -> str:

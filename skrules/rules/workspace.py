@@ -42,7 +42,7 @@ def walk(root: Path, folders: Sequence[str]) -> tuple[tuple[str, ...], tuple[str
             )
         for here, below, files in os.walk(root / folder, onerror=_refuse_unreadable, followlinks=False):
             below[:] = sorted(name for name in below if not name.startswith((".", "__")))
-            name = here.removeprefix(base)
+            name = "." if here == str(root) else here.removeprefix(base)
             seen.add(name)
             if FILE_NAME in files:
                 found.add(name)
@@ -52,19 +52,6 @@ def walk(root: Path, folders: Sequence[str]) -> tuple[tuple[str, ...], tuple[str
 def _refuse_unreadable(error: OSError) -> None:
     # Passed over, its operators would be missing from a build that calls itself complete.
     raise UsageError(f"cannot read the folder: {error.strerror}", at=Location(file=str(error.filename))) from error
-
-
-def refuse_build_folder(root: Path, folders: Sequence[str], build: str) -> None:
-    """Raise UsageError when results in the folder `build` would lie among sources, or when it is a file."""
-    path = Path(build)
-    for folder in folders:
-        if path.is_relative_to(folder) or Path(folder).is_relative_to(path):
-            raise UsageError(
-                f"BUILD is '{build}', among the packages of '{folder}'", hint="name a folder of its own, such as build"
-            )
-    for part in (path, *path.parents):
-        if (root / part).exists() and not (root / part).is_dir():
-            raise UsageError(f"BUILD is '{build}', but '{part}' is a file", hint="name a folder, such as build")
 
 
 def load_workspace(root: Path, folders: Sequence[str], patterns: Iterable[str] = ()) -> Workspace:

@@ -1,35 +1,74 @@
-"""What is printed when SCons has finished."""
+"""What is printed when a build has ended."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from skrules.rules.graph import Graph
-from skrules.rules.status import collect, totals
-from skrules.scons.builders import Runner
+from skrules.engine.manifest import Manifest
+from skrules.rules.status import Status, from_notes, totals
+
+if TYPE_CHECKING:  # a run in which nothing is to do has no steps
+    from skrules.engine.action import Action
+    from skrules.scons.steps import Steps
 
 
-def summarise(*, root: Path, graph: Graph, runner: Runner, compare: bool) -> None:
-    """Print a line for every compared label, the failed steps, and totals. Prints nothing for a build in which nothing ran."""
-    lines = []
-    if compare:
-        statuses = collect(root, graph, runner.outcome)
+def report_current(manifest: Manifest, *, compared: bool, silent: bool) -> None:
+    """Say that nothing is to do, with the results of a comparison that are as they were."""
+    statuses = known_statuses(manifest)
+    if silent and not compared:
+        return
+    lines = [] if silent else [str(note) for note in manifest.shared.notes]
+    if compared:
         lines += [str(status) for status in statuses]
         lines.append(totals(statuses))
-    elif runner.executed or runner.failed:
-        lines.append(f"{len(runner.executed)} step{'s' if len(runner.executed) != 1 else ''} done")
-    if runner.failed:
-        names = dict.fromkeys(f"{action.label} {action.arch}".rstrip() + f" ({action.mnemonic})" for action in runner.failed)
-        lines.append(f"failed: {', '.join(names)}")
-    if lines:
-        _print(lines)
+    else:
+        lines.append("nothing to do")
+    write(lines)
 
 
-def _print(lines: Sequence[str]) -> None:
-    # SCons has ended: nobody is left to hear that the reader of this output has gone away.
+def known_statuses(manifest: Manifest, without: frozenset[str] = frozenset()) -> list[Status]:
+    """Return the results that a manifest vouches for, of all labels but those `without`."""
+    return [
+        status
+        for label, group in sorted(manifest.groups.items())
+        if label not in without
+        for status in from_notes(label, group.notes)
+    ]
+
+
+def summarise(steps: Steps, statuses: Sequence[Status], *, compared: bool, seconds: float) -> list[str]:
+    """Return a line for every compared label, the failed and skipped steps, and totals."""
+    lines = [str(status) for status in statuses]
+    if compared:
+        lines.append(totals(statuses))
+    done = f"{_count(steps.executed, 'step')} done" if steps.executed or not steps.cached else ""
+    cached = f"{steps.cached} from the cache" if steps.cached else ""
+    if steps.done or steps.failed:
+        lines.append(f"{', '.join(filter(None, [done, cached]))} in {seconds:.1f} s")
+    elif not compared:
+        lines.append("nothing to do")
+    if steps.failed:
+        lines.append(f"failed: {_count(len(steps.failed), 'step')}")
+        lines += [f"  {_name(failed.action)}  {failed.message}" for failed in steps.failed]
+    skipped = steps.skipped_labels()
+    if skipped:
+        lines.append(f"not built: {', '.join(skipped)}")
+    return lines
+
+
+def write(lines: Iterable[str]) -> None:
+    """Print lines. SCons may have ended: nobody is left to hear that the reader of this output has gone away."""
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.write("".join(f"{line}\n" for line in lines))
         sys.stdout.flush()
+
+
+def _name(action: Action) -> str:
+    return " ".join(filter(None, [action.label, action.arch, f"({action.mnemonic})"]))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

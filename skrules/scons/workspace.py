@@ -1,43 +1,39 @@
-"""The workspace of an SConstruct: reads the request, declares its Actions as SCons nodes, reports at the end."""
+"""The workspace of an SConstruct: reads the request, and builds what a manifest does not vouch for.
+
+Most runs end here, before the rules and all that they import are needed.
+"""
 
 from __future__ import annotations
 
 import atexit
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from SCons.Script import (
-    ARGLIST,
-    BUILD_TARGETS,
-    COMMAND_LINE_TARGETS,
-    DefaultEnvironment,
-    Dir,
-    Environment,
-    Exit,
-    File,
-    GetLaunchDir,
-    GetOption,
-    Help,
-    SConsignFile,
-    SetOption,
+from SCons.Script import ARGLIST, COMMAND_LINE_TARGETS, AddOption, Dir, Exit, GetLaunchDir, GetOption, Help
+
+from skrules.engine.lock import BuildLock
+from skrules.engine.manifest import Freshness, Manifest, compare, load
+from skrules.errors import BuildError, SkrulesError
+from skrules.rules.request import (
+    VARIABLES,
+    VERBS,
+    Request,
+    assignments,
+    from_folder,
+    manifest_path,
+    read_request,
+    refuse_build_folder,
+    request_key,
+    state_folder,
 )
+from skrules.scons.summary import report_current
 
-from skrules import resources
-from skrules.arch import load_archs
-from skrules.errors import BuildError, SkrulesError, UsageError
-from skrules.rules.context import make_context
-from skrules.rules.graph import Graph, make_graph
-from skrules.rules.request import VARIABLES, VERBS, Request, assignments, from_folder, read_request
-from skrules.rules.torch import usable_torch
-from skrules.rules.workspace import load_workspace, refuse_build_folder
-from skrules.scons.builders import Runner
-from skrules.scons.interruption import Interruption
-from skrules.scons.summary import summarise
-from skrules.toolchain.detect import select
-
+# The name of the files that declare packages, see `skrules.rules.declaration`.
+_DECLARES = "SConscript"
 # SCons' value of -D, whose default targets are those of the whole workspace.
 _CLIMB_TO_ALL = 2
 
@@ -50,11 +46,13 @@ class Workspace:
     """
 
     def __init__(self, packages: Sequence[str] = ("ops",)) -> None:
+        started = time.monotonic()
+        _add_options()
         Help(_help())
         if GetOption("help"):
             return
         try:
-            self._declare(packages)
+            self._build(packages, started)
         except SkrulesError as error:
             sys.stderr.write(f"{error}\n")
             Exit(error.exit_code)
@@ -62,50 +60,63 @@ class Workspace:
             sys.stderr.write(f"error: {error.filename or 'the workspace'}: {error.strerror or error}\n")
             Exit(BuildError.exit_code)
 
-    def _declare(self, packages: Sequence[str]) -> None:
+    def _build(self, packages: Sequence[str], started: float) -> None:
         root = Path(Dir("#").abspath)
         request = read_request(_words(root), assignments(ARGLIST))
         refuse_build_folder(root, packages, request.build)
-        workspace = load_workspace(root, packages, request.patterns)
-        archs = load_archs(resources.toolchains() / "ascend.yaml")
-        toolchain = select(request.toolchain, os.environ)
-        torch, left_out = usable_torch(toolchain)
-        context = make_context(
-            root=root, build=request.build, archs=archs, toolchain=toolchain, torch=torch, interrupted=Interruption().happened
-        )
-        graph = make_graph(workspace, request, context)
+        if not GetOption("no_exec") and not GetOption("question"):
+            _lock(root, request)
+        path = manifest_path(root, request.build, request_key(request, packages, os.environ))
+        old, dirty = _known(root, path)
+        if old is not None and not dirty:
+            report_current(old, compared="compare" in request.verbs, silent=GetOption("silent"))
+            Exit(0)
+        from skrules.scons.build import Build
 
-        SetOption("num_jobs", os.cpu_count() or 1)
-        DefaultEnvironment(tools=[])
-        runner = Runner(root, verbose=request.verbose)
-        environment = Environment(tools=[], ENV={}, BUILDERS={"SkrulesAction": runner.builder()})
-        environment.Decider("content")
-        if not GetOption("no_exec"):
-            (root / request.build).mkdir(parents=True, exist_ok=True)
-        if (root / request.build).is_dir():
-            if not GetOption("no_exec") and not os.access(root / request.build, os.W_OK | os.X_OK):
-                # SCons would find out when it has built everything, and lose all signatures.
-                raise BuildError(f"the folder '{request.build}' cannot be written", hint="BUILD= names another one")
-            SConsignFile(str(root / request.build / ".sconsign"))
-        else:
-            SConsignFile(None)
-        for action in graph.actions:
-            runner.declare(environment, action)
+        Build(root, packages, request, path, old, dirty, started).declare()
 
-        if GetOption("clean") and not (request.patterns or request.files or request.archs):
-            # With the results of operators that are no longer declared.
-            environment.Clean(File(f"#{_wanted(request, graph)[0]}"), Dir(f"#{context.build}"))
-        # Nodes, since SCons takes names as relative to where it was started.
-        BUILD_TARGETS[:] = [File(f"#{name}") for name in _wanted(request, graph)]
-        if not GetOption("clean"):
-            notes = [toolchain.summary, *graph.notes]
-            if left_out:
-                notes.append(left_out)
-            sys.stdout.write("".join(f"{note}\n" for note in notes))
-            sys.stdout.flush()
-            if GetOption("no_exec"):
-                return
-            atexit.register(summarise, root=root, graph=graph, runner=runner, compare="compare" in request.verbs)
+
+def _known(root: Path, path: Path) -> tuple[Manifest | None, frozenset[str]]:
+    """Return the manifest of the request, when there is one to rely on, and the labels that must be looked at."""
+    if GetOption("clean") or GetOption("no_fast_path"):
+        return None, frozenset()
+    old = load(path)
+    fresh = compare(old, root, declares=_DECLARES) if old else Freshness(is_whole=False)
+    return (old, fresh.dirty) if fresh.is_whole else (None, frozenset())
+
+
+def _lock(root: Path, request: Request) -> None:
+    """Let one build at a time into the build folder, until the process ends."""
+    folder = state_folder(root, request.build)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = BuildLock(folder / "lock")
+        lock.acquire(lambda text: print(f"scons: {text}", file=sys.stderr, flush=True))
+    except OSError as error:
+        raise BuildError(
+            f"the folder '{request.build}' cannot be written: {error.strerror}", hint="BUILD= names another one"
+        ) from error
+    atexit.register(lock.release)
+
+
+def _add_options() -> None:
+    AddOption(
+        "--no-fast-path",
+        dest="no_fast_path",
+        action="store_true",
+        default=False,
+        help="Look at every step, whatever the last run left behind.",
+    )
+    AddOption(
+        "--event-log",
+        dest="event_log",
+        type="string",
+        nargs=1,
+        action="store",
+        metavar="FILE",
+        default="",
+        help="Write what the build does to FILE, one JSON object a line.",
+    )
 
 
 def _words(root: Path) -> tuple[str, ...]:
@@ -116,23 +127,6 @@ def _words(root: Path) -> tuple[str, ...]:
         return tuple(COMMAND_LINE_TARGETS)
     below = started.relative_to(root.resolve()).as_posix()
     return from_folder(COMMAND_LINE_TARGETS, below, everything=climbed == _CLIMB_TO_ALL)
-
-
-def _wanted(request: Request, graph: Graph) -> list[str]:
-    if GetOption("clean"):
-        return [output for action in graph.actions for output in action.outputs]
-    if request.files:
-        known = {output for action in graph.actions for output in action.outputs}
-        for name in request.files:
-            if name not in known:
-                raise UsageError(f"nothing builds '{name}'")
-        return list(request.files)
-    if "compare" in request.verbs:
-        without = [str(operator.label) for operator in graph.operators if not operator.compare]
-        if without:
-            raise UsageError(f"{', '.join(without)} has no cases to compare", hint="add cases='cases.yaml' to operator()")
-        return [compare.verdict for operator in graph.operators for compare in operator.compare]
-    return [output for operator in graph.operators for output in operator.build.results]
 
 
 def _help() -> str:
@@ -147,6 +141,9 @@ def _help() -> str:
     lines += [f"  {name:<12}{doc}" for name, doc in {"": "build the operators", **VERBS}.items()]
     lines += ["", "Variables:"]
     lines += [f"  {variable.name + '=' + variable.default:<16}{variable.doc}" for variable in VARIABLES]
+    lines += ["", "Options, beside those of scons -H:"]
+    lines += ["  --no-fast-path  look at every step, whatever the last run left behind"]
+    lines += ["  --event-log=FILE  write what the build does to FILE, one JSON object a line"]
     return "\n".join([*lines, ""])
 
 

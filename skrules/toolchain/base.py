@@ -84,6 +84,9 @@ class Toolchain(Protocol):
         It holds no path: the same tools elsewhere give the same key.
         """
 
+    def files(self) -> tuple[str, ...]:
+        """Return the files outside the workspace whose change may change `key`: programs by path or name, version files."""
+
     def environment(self) -> Mapping[str, str]:
         """Return the whole environment of every command. Nothing else of the user's environment reaches them."""
 

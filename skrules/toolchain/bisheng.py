@@ -33,10 +33,11 @@ PROGRAM_LIBRARIES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolkit:
-    """A CANN installation: its folder, and the version its own files name, or "" when they name none."""
+    """A CANN installation: its folder, and the version its own file `named_in` names, or "" when none does."""
 
     home: Path
     version: str
+    named_in: Path | None = None
 
 
 class BishengToolchain:
@@ -66,6 +67,10 @@ class BishengToolchain:
             "compiler": digest_large(self.program, cache.Cache(cache.root(self.environ))),
             "cann": (self.toolkit.version or "unknown") if self.toolkit else "unknown",
         }
+
+    def files(self) -> tuple[str, ...]:
+        named_in = self.toolkit.named_in if self.toolkit else None
+        return (str(self.program), *([str(named_in)] if named_in else []))
 
     def environment(self) -> Mapping[str, str]:
         return self._environment

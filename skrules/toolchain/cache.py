@@ -79,8 +79,7 @@ class Cache:
                 return None
             made = self.find(name, key) or self._make(parent, key, build)
             if made and keep:
-                entries = sorted((path.parent for path in parent.glob(f"*/{_DONE}")), key=lambda path: path.stat().st_mtime)
-                for old in entries[:-keep]:
+                for old in _oldest_first(parent)[:-keep]:
                     shutil.rmtree(old, ignore_errors=True)
             return made
 
@@ -100,6 +99,15 @@ class Cache:
             return None
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _oldest_first(parent: Path) -> list[Path]:
+    """Return the complete entries of a name. Other processes make and remove entries at the same time."""
+    found: list[tuple[float, Path]] = []
+    for path in parent.glob(f"*/{_DONE}"):
+        with contextlib.suppress(OSError):
+            found.append((path.parent.stat().st_mtime, path.parent))
+    return [entry for _, entry in sorted(found)]
 
 
 def _sizes(folder: Path) -> str:

@@ -84,20 +84,21 @@ def _toolkit(program: Path, environ: Mapping[str, str], machine: str) -> Toolkit
     named = environ.get("ASCEND_HOME_PATH", "")
     real = program.resolve()
     if named and (real.is_relative_to(Path(named).resolve()) or program.is_relative_to(named)):
-        return Toolkit(home=Path(named), version=_version(Path(named), machine))
+        return _toolkit_in(Path(named), machine)
     for home in real.parents[:6]:
-        version = _version(home, machine)
-        if version and (home / "include").is_dir():
-            return Toolkit(home=home, version=version)
+        toolkit = _toolkit_in(home, machine)
+        if toolkit.version and (home / "include").is_dir():
+            return toolkit
     return None
 
 
-def _version(home: Path, machine: str) -> str:
+def _toolkit_in(home: Path, machine: str) -> Toolkit:
     for name in _VERSION_FILES:
+        path = home / name.format(machine=machine)
         try:
-            found = _VERSION.search((home / name.format(machine=machine)).read_text(encoding="utf-8", errors="replace"))
+            found = _VERSION.search(path.read_text(encoding="utf-8", errors="replace"))
         except OSError:
             continue
         if found:
-            return found[1]
-    return ""
+            return Toolkit(home=home, version=found[1], named_in=path)
+    return Toolkit(home=home, version="")

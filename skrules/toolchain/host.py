@@ -74,6 +74,9 @@ class HostToolchain:
             "launch syntax": digest_tree(resources.package(), _LAUNCH_SYNTAX),
         }
 
+    def files(self) -> tuple[str, ...]:
+        return tuple(word for word in self.compiler.command if not word.startswith("-"))
+
     def environment(self) -> Mapping[str, str]:
         return self._environment
 

@@ -1,0 +1,110 @@
+"""The manifest of a request: what of the machine, the workspace and the build folder its results rest on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from skrules import resources
+from skrules.engine.action import Action
+from skrules.engine.depfile import include_places, search_folders
+from skrules.engine.digests import Known
+from skrules.engine.manifest import Group, Manifest, gather
+from skrules.engine.runner import StepRunner
+from skrules.rules.declaration import FILE_NAME
+from skrules.rules.opening import Opened
+from skrules.rules.workspace import Workspace, walk
+from skrules.toolchain.base import Toolchain
+
+
+def make_manifest(
+    opened: Opened,
+    made: Sequence[Action],
+    runner: StepRunner,
+    *,
+    packages: Sequence[str],
+    environ: Mapping[str, str],
+    notes: Mapping[str, Sequence[object]],
+    old: Manifest | None,
+) -> Manifest | None:
+    """Return the manifest of a request that has just succeeded; `notes` are those of labels, `old` is one to go on from.
+
+    `made` are the steps that it took. With `old` they are only those that were not current by it. None when something is
+    already different again.
+    """
+    root, workspace = runner.root, opened.workspace
+    layout, declarations = walk(root, packages)
+    machine = _machine(opened.context.toolchain, environ)
+    actions: dict[str, list[Action]] = {}
+    for action in made:
+        actions.setdefault(action.label, []).append(action)
+    groups = {label: _group(root, label, steps, runner, workspace, notes.get(label, ())) for label, steps in actions.items()}
+    own = [f"{package}/{FILE_NAME}" for package in declarations]
+    shared = Group(files=(*own, "SConstruct", *machine[0]), folders=machine[1], notes=opened.notes)
+    runner.digests.settle()
+    known = {**(old.files if old else {}), **runner.digests.known(), **_stats(machine[0])}
+    for name in (*own, "SConstruct"):
+        runner.digests.digest(name)
+    known.update(runner.digests.known())
+    if old is not None:
+        joined = {label: _union(old.groups.get(label), group, actions[label]) for label, group in groups.items()}
+        groups = {**old.groups, **joined}
+        shared = replace(shared, notes=old.shared.notes)
+    return gather(root, known=known, shared=shared, layout=layout, groups=groups, declares=FILE_NAME)
+
+
+def _group(
+    root: Path, label: str, actions: Iterable[Action], runner: StepRunner, workspace: Workspace, notes: Sequence[object]
+) -> Group:
+    files: dict[str, None] = {}
+    folders: dict[str, None] = {}
+    for action in actions:
+        files.update(dict.fromkeys(action.inputs))
+        step = runner.journal.step(action.label, action.outputs[0])
+        if step is None:
+            continue
+        files.update(dict.fromkeys(step.outputs))
+        files.update(dict.fromkeys(name for name, digest in step.found.items() if digest))
+        if step.found:
+            folders.update(dict.fromkeys(include_places(step.found, root, search_folders(action.command, root))))
+    package = label.removeprefix("//").partition(":")[0]
+    if any(target.label.package == package for target in workspace.requested):
+        folders.update(dict.fromkeys(walk(root, [package])[0]))
+    return Group(files=tuple(files), folders=tuple(folders), notes=tuple(notes))
+
+
+def _union(old: Group | None, new: Group, actions: Sequence[Action]) -> Group:
+    """What several labels share was made for all of them: a part of the labels needs only a part of it."""
+    if old is None or not all(is_shared(action.label) for action in actions):
+        return new
+    files = dict.fromkeys((*old.files, *new.files))
+    return Group(files=tuple(files), folders=tuple(dict.fromkeys((*old.folders, *new.folders))), notes=new.notes)
+
+
+def is_shared(label: str) -> bool:
+    """Tell whether a label stands for what all operators share, and no package declares it."""
+    return label.startswith(("//skrules:", "//toolchain:"))
+
+
+def _machine(toolchain: Toolchain, environ: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the files and folders outside of the workspace by which tools and generators may change."""
+    own = [resources.package(), resources.templates(), resources.toolchains()]
+    files = [path for base in own for path in base.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    folders = [*own, *(path for base in own for path in base.rglob("*") if path.is_dir() and path.name != "__pycache__")]
+    searched = [Path(part) for part in (*environ.get("PATH", "").split(os.pathsep), *sys.path) if part]
+    files += [Path(found) for name in toolchain.files() if (found := shutil.which(name) or name) and Path(found).is_file()]
+    there = [str(path) for path in (*folders, *searched) if path.is_dir()]
+    return tuple(dict.fromkeys(map(str, files))), tuple(dict.fromkeys(there))
+
+
+def _stats(files: Iterable[str]) -> dict[str, Known]:
+    """Remember files by `stat` alone: a compiler has hundreds of megabytes, and nobody edits it in place within a tick."""
+    found = {}
+    for name in files:
+        status = Path(name).stat()
+        found[name] = Known(status.st_mtime_ns, status.st_size, status.st_ino, "", 1 << 62)
+    return found

@@ -1,0 +1,56 @@
+"""What a build tells the user: whole lines from any thread, and on a terminal how far it is."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Callable
+from typing import TextIO
+
+_CLEAR = "\r\x1b[K"
+
+
+class Output:
+    """Progress goes to standard output, complaints to standard error.
+
+    `progress` gives the text of the last line of a terminal ("12 of 40 steps"); elsewhere it is not asked. It is kept
+    out of the way of other text.
+    """
+
+    def __init__(self, *, silent: bool, progress: Callable[[], str] = lambda: "") -> None:
+        self.progress = progress
+        self._silent = silent
+        self._lock = threading.Lock()
+        self._shows_progress = not silent and sys.stdout.isatty()
+        self._shown = False
+
+    def tell(self, text: str) -> None:
+        if not self._silent:
+            self._write(sys.stdout, text)
+
+    def complain(self, text: str) -> None:
+        self._write(sys.stderr, text)
+
+    def finish(self) -> None:
+        """Take the line of progress away."""
+        with self._lock:
+            self._hide()
+            self._shows_progress = False
+
+    def _write(self, stream: TextIO, text: str) -> None:
+        with self._lock:
+            self._hide()
+            stream.write(text)
+            stream.flush()
+            if self._shows_progress and (line := self.progress()):
+                sys.stdout.write(line)
+                sys.stdout.flush()
+                self._shown = True
+
+    def _hide(self) -> None:
+        if self._shown:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stdout.write(_CLEAR)
+                sys.stdout.flush()
+            self._shown = False
