@@ -9,6 +9,7 @@ import contextlib
 import http.client
 import socket
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import BinaryIO, TypeVar
 
@@ -40,7 +41,8 @@ class Connections:
     ) -> _Result:
         """Send a request and return what `read` makes of the answer.
 
-        Raises OSError or http.client.HTTPException when there is no answer within `seconds` and what `read` raises.
+        Raises TimeoutError when all of it takes longer than `seconds`, another OSError or http.client.HTTPException when
+        there is no answer, and what `read` raises.
         A body that is a file is sent from its beginning.
         """
         with self._lock:
@@ -72,6 +74,7 @@ class Connections:
         clock = threading.Timer(seconds, _cut, [connection])
         clock.daemon = True
         clock.start()
+        end = time.monotonic() + seconds
         try:
             if connection.sock is None:
                 connection.connect()
@@ -79,12 +82,16 @@ class Connections:
                     connection.sock.settimeout(seconds)
             answer = self._answer(connection, method, path, headers, body)
             result = read(answer)
+            if time.monotonic() >= end:
+                raise TimeoutError  # to a reader a connection that was cut is an answer that ended
             if answer.isclosed() and not answer.will_close:  # read to its end
                 with self._lock:
                     self._idle.append(connection)
                 return result
-        except BaseException:
+        except BaseException as error:
             connection.close()
+            if isinstance(error, Exception) and time.monotonic() >= end:
+                raise TimeoutError from error
             raise
         finally:
             clock.cancel()

@@ -89,24 +89,27 @@ class Remote:
 
     def variants(self, key: str) -> tuple[Variant, ...]:
         """Return the variants of the server's entry of `key`, newest first; () when it has no good one."""
-        message = self._get(f"ac/{key}", LARGEST)
-        if message is None:
-            return ()
-        carried = unwrap(message)
-        variants = None if carried is None else decode(key, carried)
-        if variants is None:
-            self._fail(f"ac/{key} is no entry of skrules", 0.0)
-        return variants or ()
+
+        def check(message: bytes) -> tuple[Variant, ...]:
+            carried = unwrap(message)
+            variants = None if carried is None else decode(key, carried)
+            if variants is None:
+                raise _Unusable(f"ac/{key} is no entry of skrules")
+            return variants
+
+        return self._get(f"ac/{key}", LARGEST, self._patience.answer, check) or ()
 
     def blob(self, blob: Blob) -> bytes | None:
         """Return a content, or None when the server has it not, or not right."""
         if blob.size > _LARGEST_BLOB:
             return None
-        data = self._get(f"cas/{blob.digest}", blob.size)
-        if data is not None and hashlib.sha256(data).hexdigest() != blob.digest:
-            self._fail(f"cas/{blob.digest} has another content than its name says", 0.0)
-            return None
-        return data
+
+        def check(data: bytes) -> bytes:
+            if hashlib.sha256(data).hexdigest() != blob.digest:
+                raise _Unusable(f"cas/{blob.digest} has another content than its name says")
+            return data
+
+        return self._get(f"cas/{blob.digest}", blob.size, self._seconds(blob.size), check)
 
     def upload(self, key: str, variant: Variant, open_blob: Callable[[str], BinaryIO]) -> None:
         """Send a variant and its contents in the background. `open_blob` opens a content by its digest, or raises OSError."""
@@ -149,8 +152,8 @@ class Remote:
             message = wrap(encode(key, with_variant(variants, variant)))
             self._put(f"ac/{key}", message, len(message))
 
-    def _get(self, name: str, limit: int) -> bytes | None:
-        def read(answer: http.client.HTTPResponse) -> bytes | None:
+    def _get(self, name: str, limit: int, seconds: float, check: Callable[[bytes], _Result]) -> _Result | None:
+        def read(answer: http.client.HTTPResponse) -> _Result | None:
             if answer.status in _NOT_THERE:
                 answer.read(_CHUNK)
                 return None
@@ -161,9 +164,9 @@ class Remote:
                 data += piece
                 if len(data) > limit:
                     raise _Unusable(f"{name} is larger than it can be")
-            return bytes(data)
+            return check(bytes(data))
 
-        return self._ask("GET", name, b"", limit if name.startswith("cas/") else 0, read)
+        return self._ask("GET", name, b"", self._headers, seconds, read)
 
     def _put(self, name: str, body: BinaryIO | bytes, size: int) -> bool:
         def read(answer: http.client.HTTPResponse) -> bool:
@@ -179,27 +182,29 @@ class Remote:
                 raise _Unusable(f"it answers {said}")
             return False
 
-        return not self._refused and bool(self._ask("PUT", name, body, size, read))
+        headers = {**self._headers, "Content-Length": str(size)}
+        return not self._refused and bool(self._ask("PUT", name, body, headers, self._seconds(size), read))
+
+    def _seconds(self, size: int) -> float:
+        return self._patience.answer + size / self._patience.rate
 
     def _ask(
         self,
         method: str,
         name: str,
         body: BinaryIO | bytes,
-        size: int,
+        headers: Mapping[str, str],
+        seconds: float,
         read: Callable[[http.client.HTTPResponse], _Result],
     ) -> _Result | None:
         if self._off:
             return None
-        headers = {**self._headers, "Content-Length": str(size)} if method == "PUT" else self._headers
-        seconds = self._patience.answer + size / self._patience.rate
         begun = time.monotonic()
         try:
             result = self._connections.exchange(method, f"{self._path}/{name}", headers, body, seconds, read)
         except (OSError, http.client.HTTPException, _Unusable) as error:
             taken = time.monotonic() - begun
-            late = taken >= seconds or isinstance(error, TimeoutError)
-            self._fail(f"no answer in {taken:.1f} s" if late else _said(error), taken)
+            self._fail(f"no answer in {taken:.1f} s" if isinstance(error, TimeoutError) else _said(error), taken)
             return None
         with self._lock:
             self._failures = 0

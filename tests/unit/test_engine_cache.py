@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -71,7 +72,7 @@ def store(tmp_path):
     return StepCache(tmp_path / "cache", warn=pytest.fail)
 
 
-def none_else(paths):
+def none_else(_):
     return ()
 
 
@@ -144,7 +145,7 @@ def test_a_file_that_now_hides_a_header_makes_a_miss(store, space):
     assert find(store, space, also_found=lambda paths: asked.append(tuple(paths)) or ("early/a.h",)) is None
     assert asked == [("src/a.h",)]
     store.store(KEY, space.root, OUTPUTS, {**space.digests("src/a.h"), "early/a.h": ""})
-    assert find(store, space, also_found=lambda paths: ("early/a.h",)) is not None
+    assert find(store, space, also_found=lambda _: ("early/a.h",)) is not None
 
 
 def test_the_newest_variants_are_kept(store, space):
@@ -198,7 +199,6 @@ def overwrite(place, data):
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "longer", "empty", "folder", "pipe", "loop", "gone"])
 def test_a_damaged_content_restores_nothing_and_heals(store, space, damage):
     store.store(KEY, space.root, OUTPUTS, {})
-    place = blob_of(store, "A")
     good = blob_of(store, "A" * 100).read_bytes()
     place = blob_of(store, "A" * 100)
     if damage in ("truncated", "flipped", "longer", "empty"):
@@ -302,7 +302,7 @@ def test_entries_with_a_right_digest_and_wrong_content(value):
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../a", "a/../../b", "", ".", "a//b", "a/", "a\0b", "\ud800"])
-def test_no_entry_reaches_out_of_the_workspace(path, store, space):
+def test_no_entry_reaches_out_of_the_workspace(path):
     for found, output in (({path: "x"}, "o"), ({"h": "x"}, path)):
         body = {"key": KEY, "variants": [{"found": found, "outputs": {output: ["0" * 64, 1, False]}}]}
         assert decode(KEY, signed(body)) is None
@@ -326,11 +326,11 @@ def test_keys_are_digests(store, space, key):
         store.store(key, space.root, OUTPUTS, {})
 
 
-def test_steps_without_whole_outputs_are_not_kept(store, space, tmp_path):
+def test_steps_without_whole_outputs_are_not_kept(store, space):
     (space.root / "out/b.d").unlink()
     store.store(KEY, space.root, OUTPUTS, {})
     (space.root / "out/b.d").mkdir()
-    store._warn = lambda text: None
+    store._warn = lambda _: None
     store.store(KEY, space.root, OUTPUTS, {})
     (space.root / "out/b.d").rmdir()
     os.mkfifo(space.root / "out/b.d")
@@ -517,7 +517,7 @@ def _work(folder: Path, root: Path, seed: int, rounds: int) -> None:
     """Store, find, restore, trim and damage the same few entries; exit with 1 if anything wrong comes out."""
     rng = random.Random(seed)
     space = Workspace(root)
-    store = StepCache(folder, limit=40 * 4096, warn=lambda text: os._exit(2))
+    store = StepCache(folder, limit=40 * 4096, warn=lambda _: os._exit(2))
     hits = 0
     for _ in range(rounds):
         number = rng.randrange(12)
@@ -538,10 +538,8 @@ def _work(folder: Path, root: Path, seed: int, rounds: int) -> None:
         if rng.random() < 0.05:
             places = list((folder / rng.choice(("ac", "cas"))).glob("*/*"))
             if places:
-                try:
+                with contextlib.suppress(OSError):
                     overwrite(rng.choice(places), rng.randbytes(50))
-                except OSError:
-                    pass
     os._exit(0 if hits else 3)
 
 
@@ -569,7 +567,7 @@ def test_builds_that_share_a_cache_never_get_a_wrong_result(tmp_path):
 )
 def test_limits(text, expected):
     assert limit_from({"SKRULES_CACHE_LIMIT": text}) == expected
-    assert limit_from({}) == 5 << 30
+    assert limit_from({}) == DEFAULT_LIMIT
 
 
 @pytest.mark.parametrize("text", ["10", "G", "-1G", "1,5G", "10X", "1e3G", "nan", "infG", "10GG", "9" * 400 + "G", "١G"])
