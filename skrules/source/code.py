@@ -21,7 +21,7 @@ _CLOSES = {")": "(", "]": "["}
 _ANGLES = frozenset({"<", "<<<"})
 _OPENING = frozenset({"(", "[", "{", "<", "<<<"})
 _BRACKETS = _OPENING | frozenset({")", "]", "}", ">", ";"})
-_INSIGNIFICANT = frozenset({TokenKind.BLANK, TokenKind.COMMENT, TokenKind.INACTIVE})
+INSIGNIFICANT = frozenset({TokenKind.BLANK, TokenKind.COMMENT, TokenKind.INACTIVE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Code:
 
 def code_of(tokens: Iterable[Token]) -> Code:
     """Return the code in `tokens`. Linear in their number, whatever they are."""
-    kept = tuple(token for token in tokens if token.kind not in _INSIGNIFICANT)
+    kept = tuple(token for token in tokens if token.kind not in INSIGNIFICANT)
     texts = tuple(spelling(token) if "\\" in token.text else token.text for token in kept)
     return Code(kept, texts, _match_brackets(kept, texts))
 
@@ -80,7 +80,7 @@ class _Open:
 class _Group:
     """An open `#if`: the brackets open before it, and those after its first branch that counts, once that has ended.
 
-    A branch is hidden that `#if 0` or an enclosing hidden branch hides.
+    A branch is hidden that `#if 0`, an `#error` at its beginning or an enclosing hidden branch hides.
     """
 
     __slots__ = ("after", "before", "is_hidden", "opening", "within_hidden")
@@ -150,6 +150,8 @@ def _at_directive(text: str, stack: _Open | None, groups: list[_Group]) -> _Open
             groups.pop()
             return group.after[0] if group.after else group.before
         return group.before
+    elif groups and name == "error" and stack is groups[-1].before:
+        groups[-1].is_hidden = True
     return stack
 
 

@@ -42,7 +42,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """`groups` maps the index of every conditional directive to its group; `dead` are the ranges that `#if 0` hides."""
+    """`groups` maps the index of every conditional directive to its group; `dead` are the ranges that `#if 0` or an `#error` hides."""
 
     texts: dict[int, str]  # of every conditional directive, normalised
     groups: dict[int, Group]
@@ -108,8 +108,8 @@ def conditions_of(code: Code) -> Conditions:
     marks: list[int] = []
     parents: list[int] = []
     texts: dict[int, str] = {}
-    for index in range(len(code)):
-        if not code.is_directive(index):
+    for index, token in enumerate(code.tokens):
+        if token.kind is not TokenKind.DIRECTIVE:
             continue
         name = directive_name(code.texts[index])
         if name in IF_DIRECTIVES:
@@ -133,7 +133,7 @@ def conditions_of(code: Code) -> Conditions:
     dead: list[tuple[int, int]] = []
     for indices in [*finished, *open_groups]:
         branches = list(pairwise(indices))
-        gone = _dead_branches(texts[indices[0]], branches)
+        gone = _dead_branches(code, texts[indices[0]], branches)
         alive = [branch for branch in branches if branch not in gone] or [(indices[-1], indices[-1])]
         dead += gone
         group_record = Group(tuple(indices), alive[0], alive[-1])
@@ -157,10 +157,21 @@ def places_of(tokens: Sequence[Token], offsets: Collection[int]) -> tuple[str, .
     return tuple(dict.fromkeys(text for texts in found for text in texts))
 
 
-def _dead_branches(opening: str, branches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _dead_branches(code: Code, opening: str, branches: list[tuple[int, int]]) -> list[tuple[int, int]]:
     if opening in NEVER:
         return branches[:1]
-    return branches[1:] if opening in ALWAYS else []
+    if opening in ALWAYS:
+        return branches[1:]
+    return [branch for branch in branches if _begins_with_error(code, *branch)]
+
+
+def _begins_with_error(code: Code, start: int, end: int) -> bool:
+    """Tell whether a branch opens with an `#error`, so that nothing of it is ever compiled."""
+    for index in range(start + 1, end):
+        name = directive_name(code.texts[index]) if code.is_directive(index) else ""
+        if name != "line":
+            return name == "error"
+    return False
 
 
 def _outermost(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
