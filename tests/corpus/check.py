@@ -71,16 +71,19 @@ def _check(job: Job) -> Outcome:
     first = _adapted(unit, headers, "")
     adapted_at = time.perf_counter()
     chosen, first = _with_macros(job, first, unit)
+    headers = job.headers.read(job.path, chosen) if job.headers and chosen else headers
     rules = _rules(first)
     second = (
         _adapted(first.unit, headers, "accept", first.findings, chosen)
         if _ACCEPTABLE.union({_UNTYPED}).intersection(rules)
         else first
     )
-    problems = [problem for source in {id(first): first, id(second): second}.values() for problem in _problems(source, chosen)]
+    problems = [
+        problem for source in {id(first): first, id(second): second}.values() for problem in _problems(source, headers, chosen)
+    ]
     compiled = job.compiles and second.status == "completed"
     if compiled:
-        compiler = Compiler(job.scratch)
+        compiler = Compiler(job.scratch, job.headers.folders if job.headers else ())
         problems += [("compiler", message) for message in compiler.new_errors(second, job.path, chosen)]
     told = difference(unit, job.expected)
     if told and not unit.findings:
@@ -137,9 +140,9 @@ def _rules(source: AdaptedSource) -> tuple[str, ...]:
     return tuple(sorted({finding.rule for finding in blockers(source.findings)}))
 
 
-def _problems(source: AdaptedSource, macros: Macros) -> Iterator[tuple[str, str]]:
+def _problems(source: AdaptedSource, headers: Sequence[SourceUnit], macros: Macros) -> Iterator[tuple[str, str]]:
     if source.status == NEEDS_HUMAN:
         if not blockers(source.findings):
             yield "no-reason", "the file needs a human, and no finding says why"
         return
-    yield from check_output(source, macros)
+    yield from check_output(source, headers, macros)

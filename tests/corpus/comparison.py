@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from skrules.source.model import Kernel, MacroKernel, SourceUnit
 from tests.corpus.records import ExpectedFile, ExpectedKernel, squeeze
 
 _IMPLIED = frozenset({"extern", '"C"', "void", "__global__"})
+_MACRO_USE = re.compile(r"[A-Z][A-Z0-9_]*(?:\(.*\))?")
 _LINKAGE = frozenset({"static", "inline"})
 
 
@@ -73,4 +75,4 @@ def _compare_macro(kernel: MacroKernel, expected: ExpectedKernel) -> str:
 
 def _has_macro(expected: ExpectedKernel) -> bool:
     """Tell whether a parameter is listed as the macro that it is written as."""
-    return any(not name and text.isupper() for text, name, _, _ in expected.parameters)
+    return any(not name and _MACRO_USE.fullmatch(text) for text, name, _, _ in expected.parameters)

@@ -34,9 +34,10 @@ _SECONDS = 120
 
 
 class Compiler:
-    """g++ over the host toolchain's headers; `scratch` keeps the arch table."""
+    """g++ over the host toolchain's headers; `scratch` keeps the arch table, `folders` are those that includes start from."""
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, folders: Sequence[Path] = ()) -> None:
+        self.folders = tuple(folders)
         self.driver = Driver(os.environ)
         self.include = self.driver.include
         self.table = self.driver.arch_table(scratch)
@@ -77,7 +78,7 @@ class Compiler:
 
         `types` are names that a header which is not here would declare.
         """
-        headers = local_headers(str(path))
+        headers = local_headers(str(path), self.folders, angled=self.folders)
         try:
             text = rewrite_launches(data, path.name, _ARCH, headers=headers)
         except SkrulesError:
@@ -109,6 +110,7 @@ class Compiler:
         command += [
             "-iquote",
             str(path.parent),
+            *(f"-I{place}" for place in self.folders),
             "-isystem",
             str(folder / "stubs"),
             "-include",
@@ -128,7 +130,7 @@ class Compiler:
         """Make an empty file for every header that is nowhere."""
         for angled, quoted in _INCLUDE.findall(text.decode("latin-1")):
             name = angled or quoted
-            places = (self.include, self.table, Path("/usr/include"), Path("/usr/include/c++"), path.parent)
+            places = (self.include, self.table, Path("/usr/include"), Path("/usr/include/c++"), path.parent, *self.folders)
             if any((place / name).exists() for place in places) or ("/" not in name and "." not in name):
                 continue
             stub = Path(os.path.normpath(folder / "stubs" / name))

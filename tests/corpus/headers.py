@@ -19,10 +19,13 @@ class Headers:
     checkout: Path
     include: tuple[str, ...]
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        return tuple(self.checkout / folder for folder in self.include)
+
     def read(self, path: Path, macros: Macros = MappingProxyType({})) -> tuple[SourceUnit, ...]:
-        """Return what the file at `path` includes, directly or not, as far as it lies in the checkout, where `macros` are stated."""
-        folders = [self.checkout / folder for folder in self.include]
-        found = local_headers(str(path), folders, angled=folders)
+        """Return what the file at `path` includes, directly or not, as far as it lies in the checkout; `macros` are stated."""
+        found = local_headers(str(path), self.folders, angled=self.folders)
         inside = {Path(name): data for name, data in found.items() if Path(name).is_relative_to(self.checkout)}
         return tuple(
             read(data, name.relative_to(self.checkout).as_posix(), macros=macros) for name, data in sorted(inside.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
 from skrules.adapt import AdaptedSource
@@ -12,14 +12,17 @@ from skrules.source.code import code_of
 from skrules.source.conditions import conditions_of
 from skrules.source.evaluation import Macros
 from skrules.source.form import classify
+from skrules.source.model import SourceUnit
 from skrules.source.tokens import tokenize
 
 _OPENS = {"(": ")", "[": "]", "{": "}"}
 
 
-def check_output(source: AdaptedSource, macros: Macros = MappingProxyType({})) -> Iterator[tuple[str, str]]:
-    """Yield (class, detail) for everything that is wrong with an adapted text. `source` must not need a human;
-    `macros` are those that its contract states."""
+def check_output(
+    source: AdaptedSource, headers: Sequence[SourceUnit] = (), macros: Macros = MappingProxyType({})
+) -> Iterator[tuple[str, str]]:
+    """Yield (class, detail) for everything that is wrong with an adapted text. `source` must not need a human; `headers` are
+    those that it was read with, `macros` those that its contract states."""
     unit = source.unit
     text = source.text()
     original = unit.text.encode("latin-1")
@@ -27,7 +30,7 @@ def check_output(source: AdaptedSource, macros: Macros = MappingProxyType({})) -
         yield "original-changed", "the text without the fragments is not the original"
     for problem in _balance(text.decode("latin-1"), unit.text):
         yield "unbalanced", problem
-    adapted = read(text, unit.path, macros=macros)
+    adapted = read(text, unit.path, headers=headers, macros=macros)
     if [kernel.qualified_name for kernel in adapted.kernels] != [kernel.qualified_name for kernel in unit.kernels]:
         yield "kernels-changed", "the adapted text has other kernels"
     form = classify(adapted)
