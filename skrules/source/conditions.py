@@ -42,7 +42,8 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """`groups` maps the index of every conditional directive to its group; `dead` are the ranges that `#if 0` or an `#error` hides."""
+    """`groups` maps the index of every conditional directive to its group; `dead` are the ranges that
+    `#if 0` or an `#error` hides."""
 
     texts: dict[int, str]  # of every conditional directive, normalised
     groups: dict[int, Group]

@@ -186,12 +186,12 @@ def settling(directives: Iterable[str]) -> dict[str, tuple[int | str, ...]]:
 
 
 def _collect(directive: str, found: dict[str, dict[int | str, None]]) -> None:
-    tokens = condition_of(Token(TokenKind.DIRECTIVE, directive, 0))
+    tokens = _without_calls(condition_of(Token(TokenKind.DIRECTIVE, directive, 0)))
     is_whole = directive_name(directive).endswith("def")
     for place, token in enumerate(tokens):
         name = spelling(token)
         after = tokens[place + 1 : place + 3]
-        if token.kind is not TokenKind.IDENTIFIER or name in _NO_MACROS or (after and after[0].text == "("):
+        if token.kind is not TokenKind.IDENTIFIER or name in _NO_MACROS:
             continue
         values = found.setdefault(name, {})
         for pair in (tokens[max(0, place - 2) : place][::-1], after):
@@ -201,6 +201,20 @@ def _collect(directive: str, found: dict[str, dict[int | str, None]]) -> None:
         is_tested = is_whole or "defined" in [each.text for each in tokens[max(0, place - 2) : place]]
         if not values:
             values |= dict.fromkeys((UNDEFINED, DEFINED) if is_tested else (UNDEFINED, 1))
+
+
+def _without_calls(tokens: Sequence[Token]) -> list[Token]:
+    """Leave out uses of macros with arguments, and of `__has_include`: no value of a name in them would settle it."""
+    kept: list[Token] = []
+    depth = 0
+    for token in tokens:
+        if depth or (token.text == "(" and kept and kept[-1].kind is TokenKind.IDENTIFIER and kept[-1].text not in _NO_MACROS):
+            if not depth:
+                kept.pop()
+            depth += (token.text == "(") - (token.text == ")")
+        else:
+            kept.append(token)
+    return kept
 
 
 def statement_hint(instead: str, directives: Iterable[str]) -> str:
