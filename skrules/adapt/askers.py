@@ -1,16 +1,17 @@
-"""Askers: the functions and classes of a file that ask for the block number, themselves or through others."""
+"""Askers: the functions and classes of a file and its headers that ask for the block number, themselves or through others."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from skrules.adapt.blocknum import API, C_API, is_api
+from skrules.adapt.blocknum import API, C_API, api_names, is_api
+from skrules.adapt.inclusions import Inclusion, read_inclusions
 from skrules.adapt.scopes import FileScopes
 from skrules.adapt.structure import Structure
 from skrules.source.calls import Function, functions
-from skrules.source.model import SourceUnit
+from skrules.source.model import SourceUnit, TokenKind
 
 
 class NoTwin(Exception):
@@ -21,11 +22,31 @@ class NoTwin(Exception):
         self.offset = offset
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HelperFile:
+    """One file that may have helpers. `inclusion` says where a header comes in, None for the adapted file itself; `inner` are
+    its functions and classes, `api` the names of namespace AscendC in it."""
+
+    unit: SourceUnit
+    scopes: FileScopes
+    api: frozenset[str]
+    inner: tuple[Function, ...]
+    inclusion: Inclusion | None = None
+
+    @property
+    def code(self) -> Structure:
+        return self.scopes.code
+
+    def index(self, offset: int) -> int:
+        return bisect_left(self.code.tokens, offset, key=lambda token: token.start)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Helper:
     """A function, a class or a member function outside of its class, at namespace scope. `name` is what its users write; `first`
-    and `last` are tokens of the file's code, `body` the token of the `{`."""
+    and `last` are tokens of its file's code, `body` the token of the `{`."""
 
+    file: HelperFile
     name: str
     is_class: bool
     is_member: bool
@@ -33,52 +54,76 @@ class Helper:
     last: int
     body: int
 
+    @property
+    def start(self) -> int:
+        """The offset at which it begins in its file."""
+        return self.file.code.tokens[self.first].start
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """Orders definitions as the compiler sees them: by offset in the adapted file, those of headers by their include."""
+        inclusion = self.file.inclusion
+        return (self.start, 0, 0) if inclusion is None else (inclusion.start, inclusion.rank, self.start)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The identifiers in it but members of objects."""
+        code = self.file.code
+        return frozenset(
+            code.text(index)
+            for index in range(self.first, self.last + 1)
+            if code.is_name(index) and code.text(index - 1) not in (".", "->")
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Helpers:
-    """The helpers of a file that reach the block number, in order. `names` maps what gets a twin to the twin's name."""
+    """The helpers that reach the block number, in order. `names` maps what gets a twin to the twin's name; `spaces` are the
+    names of namespaces."""
 
     unit: SourceUnit
-    code: Structure
-    scopes: FileScopes
-    api: frozenset[str]
+    files: tuple[HelperFile, ...]
     found: tuple[Helper, ...]
-    inner: tuple[Function, ...]
     names: Mapping[str, str]
     spaces: frozenset[str]
-    made: dict[int, str | NoTwin] = field(default_factory=dict)  # twins by their first token: kernels of one file share them
+    made: dict[tuple[str, int], str | NoTwin] = field(default_factory=dict)  # twins: kernels of one file share them
 
     @property
     def classes(self) -> frozenset[str]:
         return frozenset(helper.name for helper in self.found if helper.is_class)
 
-    def index(self, offset: int) -> int:
-        return bisect_left(self.code.tokens, offset, key=lambda token: token.start)
+    def definition(self, name: str) -> Helper:
+        """Return the first definition of a helper."""
+        return next(helper for helper in self.found if helper.name == name)
+
+    def has(self, unit: SourceUnit) -> bool:
+        """Tell whether the helpers of a file were looked for: it is the adapted one, or a header known to be included."""
+        return any(file.unit is unit for file in self.files)
 
 
-def read_helpers(scopes: FileScopes, unit: SourceUnit, api: frozenset[str], taken: Collection[str]) -> Helpers:
-    """Find the helpers of a file that tell the block number, themselves or through others."""
-    code = scopes.code
-    inner = functions(unit) if API in taken or C_API in taken else ()
-    kernels = [kernel.span for kernel in unit.kernels]
-    everything = [
-        helper
-        for helper in _top_level(code, inner)
-        if not any(span.start <= code.tokens[helper.first].start < span.end for span in kernels)
-    ]
-    words = [words_of(code, helper) for helper in everything]
-    needed = {
-        helper.name for helper in everything if any(is_api(code, index, api) for index in range(helper.first, helper.last + 1))
+def read_helpers(
+    scopes: FileScopes, unit: SourceUnit, api: frozenset[str], taken: Collection[str], headers: Sequence[SourceUnit] = ()
+) -> Helpers:
+    """Find the helpers of a file and of its headers that tell the block number, themselves or through others.
+
+    `taken` are the identifiers of the file, which no twin is called by.
+    """
+    words = [{token.text for token in header.tokens if token.kind is TokenKind.IDENTIFIER} for header in headers]
+    in_headers = any({API, C_API} & each for each in words)
+    inner = functions(unit) if in_headers or API in taken or C_API in taken else ()
+    files = [HelperFile(unit=unit, scopes=scopes, api=api, inner=inner)]
+    for each in read_inclusions(unit, scopes, headers) if in_headers else ():
+        names_of_api = api_names(each.scopes.code)
+        files.append(HelperFile(unit=each.unit, scopes=each.scopes, api=names_of_api, inner=functions(each.unit), inclusion=each))
+    everything = sorted((helper for file in files for helper in _top_level(file)), key=lambda helper: helper.order)
+    needed = _needed(everything)
+    spaces = {
+        file.code.text(index + 1)
+        for file in files
+        for index, text in enumerate(file.code.texts)
+        if text == "namespace" and file.code.is_name(index + 1)
     }
-    while True:
-        more = {helper.name for helper, used in zip(everything, words, strict=True) if used & needed} - needed
-        if not more:
-            break
-        needed |= more
-    found = tuple(helper for helper in everything if helper.name in needed)
-    spaces = frozenset(
-        code.text(index + 1) for index in range(len(code.texts)) if code.text(index) == "namespace" and code.is_name(index + 1)
-    )
+    taken = set(taken).union(*words)
     names = {}
     for name in sorted(needed):
         twin, count = f"{name}_sk", 1
@@ -86,7 +131,20 @@ def read_helpers(scopes: FileScopes, unit: SourceUnit, api: frozenset[str], take
             count += 1
             twin = f"{name}_sk_{count}"
         names[name] = twin
-    return Helpers(unit=unit, code=code, scopes=scopes, api=api, found=found, inner=inner, names=names, spaces=spaces)
+    found = tuple(helper for helper in everything if helper.name in needed)
+    return Helpers(unit=unit, files=tuple(files), found=found, names=names, spaces=frozenset(spaces))
+
+
+def _needed(everything: Sequence[Helper]) -> set[str]:
+    words = [helper.words for helper in everything]
+    needed = {
+        helper.name
+        for helper in everything
+        if any(is_api(helper.file.code, index, helper.file.api) for index in range(helper.first, helper.last + 1))
+    }
+    while more := {helper.name for helper, used in zip(everything, words, strict=True) if used & needed} - needed:
+        needed |= more
+    return needed
 
 
 def used_names(helpers: Helpers, words: Collection[str]) -> frozenset[str]:
@@ -97,18 +155,10 @@ def used_names(helpers: Helpers, words: Collection[str]) -> frozenset[str]:
         name = waiting.pop()
         for helper in helpers.found:
             if helper.name == name:
-                new = (words_of(helpers.code, helper) & helpers.names.keys()) - reached
+                new = (helper.words & helpers.names.keys()) - reached
                 reached |= new
                 waiting += new
     return frozenset(reached)
-
-
-def words_of(code: Structure, helper: Helper) -> frozenset[str]:
-    return frozenset(
-        code.text(index)
-        for index in range(helper.first, helper.last + 1)
-        if code.is_name(index) and code.text(index - 1) not in (".", "->")
-    )
 
 
 def after_arguments(code: Structure, index: int) -> int:
@@ -124,14 +174,17 @@ def after_arguments(code: Structure, index: int) -> int:
     return at
 
 
-def _top_level(code: Structure, inner: Iterable[Function]) -> Iterator[Helper]:
+def _top_level(file: HelperFile) -> Iterator[Helper]:
+    code = file.code
+    kernels = [kernel.span for kernel in file.unit.kernels]
     end = -1
-    for function in sorted(inner, key=lambda each: each.span):
+    for function in sorted(file.inner, key=lambda each: each.span):
         if function.span.start < end:
             continue
         end = function.span.end
-        first = bisect_left(code.tokens, function.span.start, key=lambda token: token.start)
-        body = bisect_left(code.tokens, function.body.start, key=lambda token: token.start)
+        first, body = file.index(function.span.start), file.index(function.body.start)
+        if any(span.start <= code.tokens[first].start < span.end for span in kernels):
+            continue
         last = max(code.partner[body], body)
         name, is_member = function.name, False
         if not function.is_class:
@@ -140,7 +193,7 @@ def _top_level(code: Structure, inner: Iterable[Function]) -> Iterator[Helper]:
             name, is_member = (holder, True) if holder else (name, False)
         elif code.text(last + 1) == ";":
             last += 1
-        yield Helper(name=name, is_class=function.is_class, is_member=is_member, first=first, last=last, body=body)
+        yield Helper(file=file, name=name, is_class=function.is_class, is_member=is_member, first=first, last=last, body=body)
 
 
 def _holder(code: Structure, at: int) -> str:

@@ -13,17 +13,17 @@ from skrules.source.model import Span
 
 def member_bodies(helpers: Helpers, helper: Helper) -> tuple[range, ...]:
     """Return the bodies of the member functions in a helper, having checked who may ask for the number there."""
-    code = helpers.code
-    span = Span(start=code.tokens[helper.first].start, end=code.tokens[helper.last].end)
+    file, code = helper.file, helper.file.code
+    span = Span(start=helper.start, end=code.tokens[helper.last].end)
     found = []
     asking = asking_members(helpers, helper.name)
-    for function in helpers.inner:
+    for function in file.inner:
         if not span.start <= function.body.start < span.end or function.is_class:
             continue
-        first, body = helpers.index(function.span.start), helpers.index(function.body.start)
+        first, body = file.index(function.span.start), file.index(function.body.start)
         bodies = range(body, code.partner[body] + 1)
         words = {code.text(index) for index in range(first, bodies.stop)}
-        asks = any(is_api(code, index, helpers.api) for index in bodies) or words & asking
+        asks = any(is_api(code, index, file.api) for index in bodies) or words & asking
         if asks and function.name in (helper.name, "operator"):
             raise NoTwin(f"'{helper.name}' asks for the block number while it is constructed", function.body.start)
         if "static" in {code.text(index) for index in range(first, body)} and asks:
@@ -34,17 +34,19 @@ def member_bodies(helpers: Helpers, helper: Helper) -> tuple[range, ...]:
 
 def asking_members(helpers: Helpers, name: str) -> set[str]:
     """Return the member functions of a class that ask for the number, themselves or through others, and all twin functions."""
-    code = helpers.code
-    spans = [(code.tokens[h.first].start, code.tokens[h.last].end) for h in helpers.found if h.name == name]
-    members = [f for f in helpers.inner if not f.is_class and any(start <= f.body.start < end for start, end in spans)]
     words: dict[str, set[str]] = {}
     asking = set(helpers.names) - helpers.classes
-    for function in members:
-        body = helpers.index(function.body.start)
-        indices = range(body, code.partner[body] + 1)
-        words.setdefault(function.name, set()).update(code.text(index) for index in indices)
-        if any(is_api(code, index, helpers.api) for index in indices):
-            asking.add(function.name)
+    for helper in (each for each in helpers.found if each.name == name):
+        file, code = helper.file, helper.file.code
+        end = code.tokens[helper.last].end
+        for function in file.inner:
+            if function.is_class or not helper.start <= function.body.start < end:
+                continue
+            body = file.index(function.body.start)
+            indices = range(body, code.partner[body] + 1)
+            words.setdefault(function.name, set()).update(code.text(index) for index in indices)
+            if any(is_api(code, index, file.api) for index in indices):
+                asking.add(function.name)
     while more := {each for each, used in words.items() if used & asking} - asking:
         asking |= more
     return asking - {name}
@@ -52,7 +54,7 @@ def asking_members(helpers: Helpers, name: str) -> set[str]:
 
 def number_of_class(helpers: Helpers, helper: Helper) -> Iterator[Edit]:
     """Add the number to a class, and the function that tells it to the object, its bases and its members."""
-    code, original = helpers.code, helpers.unit.text
+    code, original = helper.file.code, helper.file.unit.text
     closing = code.partner[helper.body]
     told = [f"{NUMBER} = number;"]
     colon = next((i for i in range(helper.first, helper.body) if code.text(i) == ":"), helper.body)
@@ -65,7 +67,7 @@ def number_of_class(helpers: Helpers, helper: Helper) -> Iterator[Edit]:
             told.append(f"{helpers.names[code.text(index)]}{arguments}::{SETTER}(number);")
     told += [f"{member}.{SETTER}(number);" for member in _members(helpers, helper)]
     at = code.tokens[closing].start
-    newline = helpers.unit.newline
+    newline = helper.file.unit.newline
     lines = [
         "",
         "public:",
@@ -78,7 +80,7 @@ def number_of_class(helpers: Helpers, helper: Helper) -> Iterator[Edit]:
 
 def _members(helpers: Helpers, helper: Helper) -> Iterator[str]:
     """Yield the data members that are objects of classes with twins."""
-    code = helpers.code
+    code = helper.file.code
     index = helper.body + 1
     closing = code.partner[helper.body]
     while index < closing:

@@ -30,8 +30,8 @@ def body_edits(
             continue
         offset = code.tokens[index].start
         runs = any(index in body for body in bodies)
-        if helper is not None and word in (API, C_API) and is_api(code, index, helpers.api):
-            first, known = qualification(code, index, helpers.api)
+        if helper is not None and word in (API, C_API) and is_api(code, index, helper.file.api):
+            first, known = qualification(code, index, helper.file.api)
             around = next((body for body in bodies if index in body), None)
             if around is None or not known or code.text(index + 1) != "(" or code.text(index + 2) != ")":
                 raise NoTwin(f"{word} of '{helper.name}' is no plain call in a function", offset)

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
-from skrules.adapt.askers import Helper, Helpers, NoTwin, read_helpers, used_names, words_of
+from skrules.adapt.askers import Helper, Helpers, NoTwin, read_helpers, used_names
 from skrules.adapt.edits import Edit, apply
 from skrules.adapt.guards import inactive_edits
+from skrules.adapt.header_twins import check_repeated, repeated, static_data
 from skrules.adapt.helpers import BLOCK_NUM, FUNCTION, STATEMENT, Chunk
 from skrules.adapt.splice import Fragment, after_line
 from skrules.adapt.structure import Structure
 from skrules.adapt.twin_classes import member_bodies, number_of_class
 from skrules.adapt.twin_edits import NUMBER, body_edits
 from skrules.contract.model import SuperKernelDecision
-from skrules.source.calls import Function
 from skrules.source.model import Kernel, Span
 
 __all__ = ["Helpers", "TwinUse", "read_helpers", "twin_fragments", "use_twins"]
-TWIN = "skrules: SuperKernel twin of the code before it, with its own block number"
+TWIN = "skrules: SuperKernel twin of {}, with its own block number"
 _HEAD_WORDS = frozenset(
     {"template", "class", "struct", "inline", "static", "void", "constexpr", "const", "__aicore__", "[", "auto"}
 )
@@ -57,8 +58,8 @@ def use_twins(
     if decision.with_sys_args == "never":
         return TwinUse(problem="the contract says sk.with_sys_args: never")
     for chunk in reached:
-        if chunk.unit is not helpers.unit and (chunk in asking or chunk.words & helpers.names.keys()):
-            return TwinUse(problem=f"'{chunk.title}' stands in {chunk.unit.path}")
+        if not helpers.has(chunk.unit) and (chunk in asking or chunk.words & helpers.names.keys()):
+            return TwinUse(problem=f"'{chunk.title}' stands in {chunk.unit.path}, and where that is included is not known")
         is_declaration = chunk.kind == STATEMENT and chunk.names[0] in helpers.names and chunk not in asking
         if chunk.kind != FUNCTION and not is_declaration and (chunk in asking or chunk.words & helpers.names.keys()):
             return TwinUse(problem=f"the {chunk.kind} '{chunk.title}' leads to it")
@@ -66,80 +67,99 @@ def use_twins(
         return TwinUse(problem="the kernel's own head or template arguments name it")
     names = used_names(helpers, {code.text(index) for index in range(len(code.texts)) if code.is_name(index)})
     indices = range(len(code.texts))
+    start = kernel.span.start
     try:
         for _ in twin_texts(helpers, names):
             pass  # for what it raises
-        _check_order(helpers, names, kernel.span.start, "the kernel")
+        _check_order(helpers, names, (start, 0, 0), "the kernel", start)
         return TwinUse(names=names, edits=tuple(body_edits(helpers, code, indices, number, (indices,))))
     except NoTwin as problem:
         return TwinUse(problem=str(problem))
 
 
-def _check_order(helpers: Helpers, names: Collection[str], offset: int, user: str) -> None:
+def _check_order(helpers: Helpers, names: Collection[str], order: tuple[int, int, int], user: str, offset: int) -> None:
     for name in names:
-        first = next(helper for helper in helpers.found if helper.name == name)
-        if helpers.code.tokens[first.first].start > offset:
+        if helpers.definition(name).order > order:
             raise NoTwin(f"'{name}' is defined after {user}", offset)
 
 
 def twin_fragments(helpers: Helpers, names: Collection[str]) -> Iterator[Fragment]:
-    """Yield the twins of all helpers with `names`, each right after its original."""
+    """Yield the twins of all helpers with `names`: each right after its original, or after the include of its header."""
     newline = helpers.unit.newline
-    for end, text in twin_texts(helpers, names):
-        at = after_line(helpers.unit.text, end)
-        yield Fragment(span=Span(start=at, end=at), text=f"{newline}// {TWIN}; do not edit{newline}{text}{newline}")
+    for helper, twin in twin_texts(helpers, names):
+        inclusion = helper.file.inclusion
+        if inclusion is None:
+            at, original, lines = (
+                after_line(helpers.unit.text, helper.file.code.tokens[helper.last].end),
+                "the code before it",
+                [twin],
+            )
+        else:
+            at, original = inclusion.place, f"'{helper.name}' of {PurePath(inclusion.unit.path).name}"
+            lines = repeated(helper, twin.replace(inclusion.unit.newline, newline))
+        text = newline.join(["", f"// {TWIN.format(original)}; do not edit", *lines, ""])
+        yield Fragment(span=Span(start=at, end=at), text=text)
 
 
-def twin_texts(helpers: Helpers, names: Collection[str]) -> Iterator[tuple[int, str]]:
-    """Yield (offset, text) of the twins of all helpers with `names`. Raises NoTwin."""
+def twin_texts(helpers: Helpers, names: Collection[str]) -> Iterator[tuple[Helper, str]]:
+    """Yield all helpers with `names` and the texts of their twins. Raises NoTwin."""
     for helper in helpers.found:
         if helper.name in names:
-            if helper.first not in helpers.made:
+            place = (helper.file.unit.path, helper.first)
+            if place not in helpers.made:
                 try:
-                    helpers.made[helper.first] = _twin(helpers, helper)
+                    helpers.made[place] = _twin(helpers, helper)
                 except NoTwin as problem:
-                    helpers.made[helper.first] = problem
-            made = helpers.made[helper.first]
+                    helpers.made[place] = problem
+            made = helpers.made[place]
             if isinstance(made, NoTwin):
                 raise made
-            yield helpers.code.tokens[helper.last].end, made
+            yield helper, made
 
 
 def _twin(helpers: Helpers, helper: Helper) -> str:
-    code = helpers.code
-    start, end = code.tokens[helper.first].start, code.tokens[helper.last].end
+    code = helper.file.code
+    start, end = helper.start, code.tokens[helper.last].end
     if helper.last <= helper.body:
         raise NoTwin(f"the braces of '{helper.name}' depend on an #if", start)
-    if any(scope.kind != "namespace" for scope in helpers.scopes.at(start)):
+    if any(scope.kind != "namespace" for scope in helper.file.scopes.at(start)):
         raise NoTwin(f"'{helper.name}' does not stand at namespace scope", start)
-    used = words_of(code, helper) & helpers.names.keys()
-    _check_order(helpers, used, start, f"'{helper.name}'")
-    hidden = {function.name for function in helpers.inner if _is_member(helpers, function)} & (
-        helpers.names.keys() - helpers.classes
-    )
+    used = helper.words & helpers.names.keys()
+    _check_order(helpers, used, helper.order, f"'{helper.name}'", start)
+    hidden = _member_functions(helpers) & (helpers.names.keys() - helpers.classes)
     if hidden:
         raise NoTwin(f"'{min(hidden)}' names a function and a member function", start)
     if code.text(helper.first) not in _HEAD_WORDS and code.text(helper.first + 1) == "(":
         raise NoTwin(f"the macro '{code.text(helper.first)}' stands in front of '{helper.name}'", start)
     if helper.is_class and code.text(helper.last) != ";":
         raise NoTwin(f"the class '{helper.name}' is defined together with an object", start)
-    defined = next(each for each in helpers.found if each.name == helper.name)
-    if helper.is_member and not defined.is_class:
+    if helper.is_member and not helpers.definition(helper.name).is_class:
         raise NoTwin(f"the class of '{helper.name}' is not defined in front of its members", start)
+    if (keeper := static_data(helper)) >= 0:
+        raise NoTwin(f"'{helper.name}' has static data, which a copy would not share", code.tokens[keeper].start)
+    check_repeated(helpers, helper)
     edits = list(_edits(helpers, helper))
     if helper.is_class:
         edits += number_of_class(helpers, helper)
-    edits += list(inactive_edits(helpers.unit, Span(start=start, end=end), edits))
-    return apply(helpers.unit.text, edits, start, end)
+    edits += list(inactive_edits(helper.file.unit, Span(start=start, end=end), edits))
+    return apply(helper.file.unit.text, edits, start, end)
 
 
-def _is_member(helpers: Helpers, function: Function) -> bool:
-    around = (each.span for each in helpers.inner if each.is_class)
-    return not function.is_class and any(span.start < function.span.start < span.end for span in around)
+def _member_functions(helpers: Helpers) -> set[str]:
+    """Return the names of the functions that classes of the file, and of the headers with helpers, define inside."""
+    found = set()
+    for file in {id(helper.file): helper.file for helper in helpers.found}.values():
+        classes = [each.span for each in file.inner if each.is_class]
+        found |= {
+            each.name
+            for each in file.inner
+            if not each.is_class and any(span.start < each.span.start < span.end for span in classes)
+        }
+    return found
 
 
 def _edits(helpers: Helpers, helper: Helper) -> Iterator[Edit]:
-    code = helpers.code
+    code = helper.file.code
     if helper.is_class or helper.is_member:
         bodies = member_bodies(helpers, helper)
         yield from body_edits(helpers, code, range(helper.first, helper.last + 1), f"this->{NUMBER}", bodies, helper)

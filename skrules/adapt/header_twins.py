@@ -1,0 +1,161 @@
+"""Twins of helpers that stand in headers: repeated in the adapted file, after the include, where that is known to mean the same.
+
+Between a helper and its twin stand the rest of its header and of those that include it. What is declared or defined there
+must not be what the helper's names and macros could mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from skrules.adapt.askers import Helper, HelperFile, Helpers, NoTwin, after_arguments
+from skrules.adapt.structure import Branch, Structure
+from skrules.source.tokens import directive_name
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_NAMED = re.compile(r"#\s*(?:define|undef)\s+([A-Za-z_]\w*)")
+_PLACES = frozenset({"__LINE__", "__FILE__", "__COUNTER__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__", "__BASE_FILE__"})
+_AFTER_DECLARED = frozenset({";", "=", "[", "{", "(", ",", "}", ":"})
+_CONSTANT = frozenset({"const", "constexpr"})
+
+
+def static_data(helper: Helper) -> int:
+    """Return the token of a `static` that keeps data which may change, -1 for none: a copy would have its own."""
+    code = helper.file.code
+    for index in range(helper.first, helper.last + 1):
+        if code.text(index) != "static" or {code.text(index - 1), code.text(index + 1)} & _CONSTANT:
+            continue
+        if index < helper.body:
+            continue  # of the function itself
+        offset = code.tokens[index].start
+        if any(not each.is_class and each.body.start < offset < each.body.end for each in helper.file.inner):
+            return index
+        end = next((at for at in range(index, helper.last + 1) if code.text(at) in ("(", ";", "=", "{", "[")), index)
+        if code.text(end) != "(":
+            return index
+    return -1
+
+
+def check_repeated(helpers: Helpers, helper: Helper) -> None:
+    """Raise NoTwin unless the code of a header's helper means the same at the place of its twin."""
+    inclusion = helper.file.inclusion
+    if inclusion is None:
+        return
+    code, path = helper.file.code, inclusion.unit.path
+
+    def refuse(reason: str, index: int = helper.first) -> NoTwin:
+        return NoTwin(f"'{helper.name}' stands in {path}, and {reason}", code.tokens[index].start)
+
+    if inclusion.problem:
+        raise refuse(inclusion.problem)
+    conditions = _conditions(helper)
+    for scope in helper.file.scopes.open[helper.first]:
+        if scope.head.split()[-1] == "namespace":
+            raise refuse("in a namespace without a name")
+        if not set(scope.branches) <= set(code.branches[helper.first]):
+            raise refuse(f"'{scope.head} {{' depends on an #if")
+    for index in range(helper.first, helper.last + 1):
+        if code.is_directive(index) and directive_name(code.text(index)) not in (
+            "if",
+            "ifdef",
+            "ifndef",
+            "elif",
+            "else",
+            "endif",
+        ):
+            raise refuse(f"has a #{directive_name(code.text(index))} in it", index)
+    words = helper.words | {word for index in range(helper.first, helper.last + 1) for word in _directive_words(code, index)}
+    words |= {word for branch in conditions for line in branch.lines for word in _WORD.findall(line)}
+    words = _with_macros(helpers, words)
+    if kept := words & _PLACES:
+        raise refuse(f"'{min(kept)}' is another one in a copy")
+    groups = [index for index, token in enumerate(code.tokens) if any(token.start == each.group for each in conditions)]
+    for index in range(min(groups, default=helper.first), helper.first):
+        if code.is_directive(index) and (named := _NAMED.match(code.text(index))) and _in_conditions(named.group(1), conditions):
+            raise refuse(f"the #if around it depends on '{named.group(1)}', which is defined there", index)
+    for file, start in _between(helpers, helper):
+        _check_rest(helpers, file, start, words, refuse(f"what follows in {file.unit.path} "))
+
+
+def repeated(helper: Helper, twin: str) -> list[str]:
+    """Return the lines of a twin of a header: in the namespaces and under the conditions of its original."""
+    scopes = helper.file.scopes.open[helper.first]
+    conditions = _conditions(helper)
+    return [
+        *(line for branch in conditions for line in branch.lines),
+        *(f"{scope.head} {{" for scope in scopes),
+        twin,
+        *("}" for _ in scopes),
+        *("#endif" for _ in conditions),
+    ]
+
+
+def _conditions(helper: Helper) -> tuple[Branch, ...]:
+    """Return the branches around a helper of a header, without the header's guard."""
+    inclusion = helper.file.inclusion
+    return tuple(each for each in helper.file.code.branches[helper.first] if inclusion is None or each.group != inclusion.guard)
+
+
+def _in_conditions(name: str, conditions: Sequence[Branch]) -> bool:
+    return any(name in _WORD.findall(line) for branch in conditions for line in branch.lines)
+
+
+def _between(helpers: Helpers, helper: Helper) -> Iterator[tuple[HelperFile, int]]:
+    """Yield what stands between a helper and its twin: files, and the tokens from which on."""
+    yield helper.file, helper.last + 1
+    inclusion = helper.file.inclusion
+    for scopes, start in inclusion.after if inclusion else ():
+        yield next(file for file in helpers.files if file.scopes is scopes), start
+
+
+def _check_rest(helpers: Helpers, file: HelperFile, start: int, words: frozenset[str], problem: NoTwin) -> None:
+    code = file.code
+    bodies = [range(file.index(each.body.start), file.index(each.body.end)) for each in file.inner]
+    inside = {index for body in bodies for index in body if not code.is_directive(index)}
+    index = start
+    while index < len(code.texts):
+        text = code.text(index)
+        if code.is_directive(index):
+            name, named = directive_name(text), _NAMED.match(text)
+            if name in ("include", "undef", "import", "include_next") or (name == "pragma" and text.split()[1:] != ["once"]):
+                raise NoTwin(f"{problem}has #{name}", problem.offset)
+            if named and named.group(1) in words:
+                raise NoTwin(f"{problem}defines the macro '{named.group(1)}'", problem.offset)
+        elif index in inside:
+            pass
+        elif text == "template":
+            index = max(after_arguments(code, index) - 1, index)
+        elif text == "operator" or (text == "using" and code.text(index + 1) == "namespace"):
+            raise NoTwin(f"{problem}declares more than a plain name", problem.offset)
+        elif text == "(":
+            index = max(code.partner[index], index)
+        elif _is_declared_name(code, index) and text in words - helpers.names.keys():
+            raise NoTwin(f"{problem}declares another '{text}'", problem.offset)
+        index += 1
+
+
+def _is_declared_name(code: Structure, index: int) -> bool:
+    before = code.text(index - 1)
+    is_space = before == "namespace" and code.text(index + 1) in ("{", "::")
+    return code.is_name(index) and code.text(index + 1) in _AFTER_DECLARED and before != "::" and not is_space
+
+
+def _directive_words(code: Structure, index: int) -> list[str]:
+    return _WORD.findall(code.text(index)) if code.is_directive(index) else []
+
+
+def _with_macros(helpers: Helpers, words: frozenset[str]) -> frozenset[str]:
+    """Return `words` with those of all macros among them, as any of the files defines them."""
+    macros: dict[str, set[str]] = {}
+    for file in helpers.files:
+        for index, text in enumerate(file.code.texts):
+            if file.code.is_directive(index) and directive_name(text) == "define":
+                name, *used = _WORD.findall(text)[1:] or [""]
+                macros.setdefault(name, set()).update(used)
+    found, waiting = set(words), list(words)
+    while waiting:
+        new = macros.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return frozenset(found)

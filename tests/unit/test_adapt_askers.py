@@ -1,0 +1,54 @@
+"""Which functions and classes ask for the block number, themselves or through others."""
+
+from __future__ import annotations
+
+from skrules.adapt.askers import Helpers, after_arguments, read_helpers, used_names
+from skrules.adapt.names import words_of
+from skrules.adapt.scopes import read_scopes
+from skrules.adapt.structure import structure
+from skrules.source import read
+
+ASKS = "return GetBlockNum();"
+
+
+def helpers_of(text: str) -> Helpers:
+    unit = read(text.encode(), "k.asc")
+    return read_helpers(read_scopes(unit), unit, frozenset({"AscendC"}), frozenset[str]().union(*words_of(unit)))
+
+
+def test_who_asks() -> None:
+    text = f"int a() {{ {ASKS} }}\nint b() {{ return a(); }}\nint c() {{ return x.a(); }}\n"
+    text += "struct S { int m() { return b(); } };\n"
+    helpers = helpers_of(text + "int S::n() { return 0; }\nint d() { return C::GetBlockNum(); }\n")
+    assert dict(helpers.names) == {"a": "a_sk", "b": "b_sk", "S": "S_sk"}
+    assert [(each.name, each.is_class, each.is_member) for each in helpers.found] == [
+        ("a", False, False),
+        ("b", False, False),
+        ("S", True, False),
+        ("S", False, True),
+    ]
+    assert helpers.classes == {"S"}
+    assert used_names(helpers, {"S", "c"}) == {"S", "b", "a"}
+    assert used_names(helpers, {"b"}) == {"b", "a"}
+
+
+def test_a_class_is_read_with_its_semicolon() -> None:
+    (helper,) = helpers_of(f"template <int N> struct S {{ int m() {{ {ASKS} }} }};\nint x;\n").found
+    code = helper.file.code
+    assert (code.text(helper.first), code.text(helper.body), code.text(helper.last)) == ("template", "{", ";")
+
+
+def test_names_that_are_taken() -> None:
+    assert dict(helpers_of(f"int a_sk, a_sk_2;\nint a() {{ {ASKS} }}\n").names) == {"a": "a_sk_3"}
+    assert dict(helpers_of(f"#define a_sk 1\nint a() {{ {ASKS} }}\n").names) == {"a": "a_sk_2"}
+
+
+def test_kernels_and_files_that_do_not_ask_have_none() -> None:
+    assert not helpers_of("int a() { return 1; }\n").found
+    assert not helpers_of(f"__global__ __vector__ void k(GM_ADDR x) {{ {ASKS} }}\n").found
+
+
+def test_the_end_of_template_arguments() -> None:
+    for text, after in (("f<a<b>, (c > d)>(x)", "("), ("f(x)", "("), ("f<int> y", "y"), ("f<a", "")):
+        code = structure(read(text.encode(), "k.asc").tokens)
+        assert code.text(after_arguments(code, 0)) == after

@@ -1,0 +1,102 @@
+"""The block number in a kernel body: which calls are the API's, and what cannot be rewritten."""
+
+from __future__ import annotations
+
+import pytest
+
+from skrules.adapt.blocknum import BlockNumUse, api_names, block_num_use, closed_scope, is_api
+from skrules.adapt.edits import apply
+from skrules.adapt.structure import Structure, structure, tokens_in
+from skrules.findings import Severity
+from skrules.source import read
+from skrules.source.model import SourceUnit
+
+
+def code_of(text: str) -> Structure:
+    return structure(read(text.encode(), "k.asc").tokens)
+
+
+def use_of(
+    body: str, *, type_: str = "__vector__", own_function: bool = False, accepted: bool = False
+) -> tuple[BlockNumUse, str]:
+    unit: SourceUnit = read(f"__global__ {type_} void k(GM_ADDR x, int n) {{ {body} }}\n".encode(), "k.asc")
+    code = structure(tokens_in(unit, unit.kernels[0].body))
+    use = block_num_use(
+        unit, unit.kernels[0], code, {"AscendC", "ac"}, own_function=own_function, declared={"block_num"}, accepted=accepted
+    )
+    kernel = unit.kernels[0]
+    edits = (*use.edits(code, "N"), *use.index_edits(code))
+    return use, apply(unit.text, edits, kernel.body.start + 1, kernel.body.end - 1).strip()
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("a = GetBlockNum() + AscendC::GetBlockNum();", "a = N + N;"),
+        ("return ::AscendC::GetBlockNum();", "return N;"),
+        ("a = ac :: GetBlockNum ( );", "a = N;"),
+        ("a = asc_get_block_num();", "a = N;"),
+        ("x.GetBlockNum(); p->GetBlockNum();", "x.GetBlockNum(); p->GetBlockNum();"),
+        ('s = "GetBlockNum()"; // GetBlockNum()\n', 's = "GetBlockNum()"; // GetBlockNum()'),
+        ("a = get_block_num() + block_idx;", "a = N + AscendC::GetBlockIdx();"),
+        ("a = block_num;", "a = block_num;"),
+        ("auto f = [&] { return GetBlockNum(); };", "auto f = [&] { return N; };"),
+    ],
+)
+def test_calls(body: str, text: str) -> None:
+    use, edited = use_of(body)
+    assert (edited, use.findings) == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("a = other::GetBlockNum();", "is not known to be AscendC::GetBlockNum"),
+        ("f(GetBlockNum);", "other than as a plain call"),
+        ("auto f = [] { return GetBlockNum(); };", "called in a lambda without a capture default"),
+        ("struct S { int m() { return GetBlockNum(); } };", "called in a class"),
+    ],
+)
+def test_what_is_reported_unless_it_is_accepted(body: str, said: str) -> None:
+    use, _ = use_of(body)
+    (found,) = use.findings
+    assert (found.rule, found.severity, use.calls) == ("codegen.block-num-in-helper", Severity.BLOCKER, ())
+    assert said in found.message
+    assert use_of(body, accepted=True)[0].findings == ()
+
+
+def test_a_function_of_the_file_hides_the_api_where_it_is_not_qualified() -> None:
+    assert use_of("GetBlockNum();", own_function=True)[0].findings
+    assert not use_of("AscendC::GetBlockNum();", own_function=True)[0].findings
+
+
+def test_raw_variables_of_mixed_kernels() -> None:
+    for accepted, severity in ((False, Severity.BLOCKER), (True, Severity.WARNING)):
+        (found,) = use_of("a = block_idx;", type_="__mix__(1, 2)", accepted=accepted)[0].findings
+        assert (found.rule, found.severity) == ("codegen.raw-block-variable", severity)
+
+
+def test_names_of_the_api() -> None:
+    text = "namespace a = AscendC; namespace b = ::a; namespace c = other; namespace d = AscendC::e;"
+    assert api_names(code_of(text)) == {"AscendC", "a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ("return GetBlockNum();", True),
+        ("AscendC::GetBlockNum();", True),
+        ("AscendC::Simt::GetBlockNum();", True),
+        ("K::GetBlockNum();", False),
+        ("int GetBlockNum();", False),
+    ],
+)
+def test_is_api(text: str, means: bool) -> None:
+    code = code_of(text)
+    assert is_api(code, code.texts.index("GetBlockNum"), {"AscendC"}) == means
+
+
+def test_scopes_that_are_closed() -> None:
+    code = code_of("{ a; auto f = [=] { b; }; auto g = [&a] { c; }; struct S { int d; }; if (x) { e; } }")
+    found = {name: closed_scope(code, len(code.texts) - 1 - code.texts[::-1].index(name)) for name in "bcde"}
+    assert found == {"b": None, "c": "lambda without a capture default", "d": "class", "e": None}
