@@ -43,9 +43,7 @@ _OPTION = Text(what="one compiler option")
 
 _MACRO = Text(what="the name of a macro", pattern=rf"(?!defined\Z){_IDENTIFIER}")
 _MACRO_VALUE = Integer(minimum=-(2**63 - 1), maximum=2**63 - 1)  # the integers of the preprocessor
-_MACRO_STATE = Text(
-    allowed=(DEFINED, UNDEFINED), synonyms={"true": "1", "yes": DEFINED, "no": UNDEFINED, "none": UNDEFINED, "": DEFINED}
-)
+_MACRO_STATE = Text(allowed=(DEFINED, UNDEFINED), synonyms={"undef": UNDEFINED, "none": UNDEFINED, "set": DEFINED})
 
 DTYPE = Text(allowed=tuple(DTYPES), synonyms=DTYPE_SYNONYMS)
 _TENSORS = ListOf(item=NAME, unique=True, nullable=True)

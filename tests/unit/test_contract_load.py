@@ -255,3 +255,31 @@ def test_json_schema_knows_every_key() -> None:
     text = json.dumps(schema)
     assert schema["required"] == ["entries"]
     assert all(f'"{key}"' in text for key in ("block_dim", "helper_block_num", "input_tensors", "descriptor_order", "bfloat16"))
+
+
+def test_macros_are_integers_or_whether_they_are_defined() -> None:
+    text = "entries: {k: y}\nmacros: {A: 1, B: -16, C: defined, D: undefined, __E__: 0}\n"
+    expected = {"A": 1, "B": -16, "C": "defined", "D": "undefined", "__E__": 0}
+    assert load(text.encode(), "c.yaml").macros == expected
+    document = json.dumps({"entries": {"k": "y"}, "macros": expected})
+    assert load(document.encode(), "c.json").macros == expected
+    assert load(b"entries: {k: y}\n", "c.yaml").macros == {}
+
+
+@pytest.mark.parametrize(
+    ("macros", "expected"),
+    [
+        ("{A: undef}", ("c.yaml:2:13", "macros.A 'undef' is unknown", "did you mean 'undefined'?")),
+        ("{A: true}", ("c.yaml:2:13", "macros.A must be", "not true")),
+        ("{A: 1.5}", ("c.yaml:2:13", "macros.A must be")),
+        ("{A: [1]}", ("c.yaml:2:13", "macros.A must be")),
+        ("{A: }", ("macros.A must be",)),
+        ("{A: 9223372036854775808}", ("c.yaml:2:13", "a whole number from")),
+        ("{A-B: 1}", ("c.yaml:2:10", "'A-B' cannot name a macro")),
+        ("{defined: 1}", ("c.yaml:2:10", "'defined' cannot name a macro")),
+        ("[A]", ("c.yaml:2:9", "macros must be a mapping")),
+    ],
+)
+def test_wrong_macros(macros: str, expected: tuple[str, ...]) -> None:
+    message = _errors(f"entries: {{k: y}}\nmacros: {macros}\n")
+    assert all(part in message for part in expected), message
