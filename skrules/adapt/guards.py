@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
@@ -14,7 +16,7 @@ from skrules.shapes import shape
 from skrules.source.evaluation import DEFINED, UNDEFINED
 from skrules.source.model import SourceUnit, Span, TokenKind
 
-_LINE_ENDS = ("\r\n", "\n", "\r")
+_REST_OF_LINE = re.compile(r"[ \t]*(?:\r\n?|\n)")
 
 Statement = tuple[str, int | str]
 
@@ -57,21 +59,21 @@ def inactive_edits(unit: SourceUnit, span: Span, edits: Iterable[Edit]) -> Itera
     The span may begin or end inside of a branch, so that the directives in it do not stand on their own. The original in
     front of the copy has them, and what they are verified by.
     """
-    others = list(edits)
+    others = sorted(edits)
+    starts = [edit.start for edit in others]
     tokens = tokens_in(unit, span)
     for place, token in enumerate(tokens):
         if token.kind is not TokenKind.INACTIVE:
             continue
         start, end = token.start, token.end
-        if any(edit.start <= start and end <= edit.end for edit in others):
-            continue
+        around = bisect_right(starts, start) - 1
+        if around >= 0 and end <= others[around].end:
+            continue  # that edit takes it out
         after_directive = place > 0 and tokens[place - 1].kind is TokenKind.DIRECTIVE
         begin = line_start(unit.text, start)
         if not after_directive and begin > span.start and not unit.text[begin:start].strip(" \t"):
-            # The whole lines.
-            rest = len(unit.text[end : span.end]) - len(unit.text[end : span.end].lstrip(" \t"))
-            line_end = next((each for each in _LINE_ENDS if unit.text.startswith(each, end + rest, span.end)), "")
-            start, end = (begin, end + rest + len(line_end)) if line_end else (start, end)
+            rest = _REST_OF_LINE.match(unit.text, end, span.end)
+            start, end = (begin, rest.end()) if rest else (start, end)  # whole lines
         yield Edit(start=start, end=end, text=unit.newline if after_directive else "")
 
 
