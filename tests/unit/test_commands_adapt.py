@@ -204,6 +204,46 @@ def test_headers_are_kept_where_includes_find_them(place):
     assert list(manifest(place / "out")["support_directories"][0]["sha256"]) == ["far.h"]
 
 
+MAKES = "#define MAKE(NAME) __global__ __vector__ void NAME(GM_ADDR x) {}\n"
+
+
+def test_a_macro_of_a_support_folder_makes_the_kernel(place):
+    write(place, a__made_dot_asc=HEAD + '#include "shared/make.h"\nMAKE(made)\n', far__make_dot_h=MAKES)
+    assert adapt("a/made.asc", "--output-dir", "out") == 5
+    assert manifest(place / "out")["escalations"][0]["rule_id"] == "codegen.no-kernel"
+    assert adapt("a/made.asc", "--output-dir", "full", "--support-dir", "shared=far") == 0
+    text = (place / "full/operator-sk-adapted/csrc/made.asc").read_text()
+    assert text.index("MAKE(made)\n") < text.index("SK_BIND(made, 4, made_sk<0>")
+
+
+def test_a_folder_has_the_sources_that_a_header_gives_kernels(place):
+    use = HEAD + '#include "make.h"\n'
+    write(place, a__made_dot_asc=f"{use}MAKE(made)\n", a__make_dot_h=MAKES, a__host_dot_cpp=f"{use}// MAKE(none)\nint main();\n")
+    assert adapt("a", "--output-dir", "out") == 0
+    document = manifest(place / "out")
+    assert [file["file"] for file in document["per_file"]] == ["made.asc"]
+    assert document["ignored_support_files"] == [{"file": "host.cpp", "reason": "no_kernel_signal"}]
+    assert main(["detect-sk-form", "a", "--output-dir", "form"]) == 0
+    (file,) = json.loads((place / "form/operator-sk-form-analysis.json").read_bytes())["per_file"]
+    assert (file["form"], file["has_global"], file["unbound_kernels"]) == ("none", True, ["made"])
+
+
+def test_a_macro_that_two_headers_define_differently_stops_the_folder(place):
+    other = MAKES.replace("GM_ADDR x", "GM_ADDR x, int n")
+    source = HEAD + '#include "one.h"\n#include "two.h"\nMAKE(made)\n'
+    write(place, a__made_dot_asc=source, a__one_dot_h=MAKES, a__two_dot_h=other)
+    assert adapt("a", "--output-dir", "out") == 5
+    assert "source.macro-kernel" in [each["rule_id"] for each in manifest(place / "out")["escalations"]]
+
+
+def test_one_source_is_printed_with_headers_of_a_folder(place, capsysbinary):
+    write(place, made_dot_asc=HEAD + "#include <make.h>\nMAKE(made)\n", far__make_dot_h=MAKES)
+    assert main(["adapt", "made.asc", "-I", "far"]) == 0
+    assert b"SK_BIND(made, 4," in capsysbinary.readouterr().out
+    assert main(["adapt", "made.asc"]) == 5
+    assert b"codegen.no-kernel" in capsysbinary.readouterr().err
+
+
 def test_a_header_from_elsewhere_is_not_taken_in_silence(place):
     write(place, x__y__a__one_dot_asc='#include "../../../secret.h"\n' + ONE, secret_dot_h="// secret\n")
     assert adapt("x/y/a", "--output-dir", "out") == 5
