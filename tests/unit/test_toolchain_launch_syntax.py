@@ -164,6 +164,16 @@ def test_simt_kernels_are_not_emulated(text: str) -> None:
         rewritten(text)
 
 
+def test_kernels_that_a_macro_of_a_header_makes_can_be_launched() -> None:
+    header = "#define KERNEL __global__ __vector__\n#define MAKE(T) KERNEL void fill_##T(T *x, int n) {}\n"
+    text = "MAKE(half)\nfill_half<<<8, 0, s>>>(x, 1);"
+    assert launch(text, **{"h.h": header}) == '::skhost::launch({8, 0, s}, {"fill_half", 0, 1, 2201}, &fill_half, x, 1);'
+    declared = "KERNEL void fill(int n);\nfill<<<8, 0, s>>>(1);"
+    assert launch(declared, **{"h.h": header}) == '::skhost::launch({8, 0, s}, {"fill", 0, 1, 2201}, &fill, 1);'
+    with pytest.raises(BuildError, match="no kernel that this file or its headers declare"):
+        launch(text)
+
+
 def test_local_headers_are_found_beside_the_file_and_in_folders(tmp_path: Path) -> None:
     (tmp_path / "inc").mkdir()
     (tmp_path / "k.asc").write_text('#include "a.h"\n#include <b.h>\n#include "none.h"\n')
