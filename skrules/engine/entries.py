@@ -100,7 +100,7 @@ def decode(key: str, data: bytes) -> tuple[Variant, ...] | None:
         body = json.loads(text)
         if body["key"] != key:
             return None
-        return tuple(_variant(record) for record in body["variants"][:_MOST_VARIANTS])
+        return tuple(_variant(record) for record in body["variants"])
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 

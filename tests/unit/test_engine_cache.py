@@ -484,6 +484,13 @@ def test_a_broken_account_is_made_again(space, tmp_path, text):
     assert int((store.folder / "usage").read_text().split()[0]) <= 3 * 4096 * 4
 
 
+def test_a_build_that_is_killed_has_noted_nearly_all(space, tmp_path):
+    store = StepCache(tmp_path / "cache", limit=200 * 4096, warn=pytest.fail)
+    fill(store, space, 20)  # and never ends
+    total = int((store.folder / "usage").read_text().split()[0])
+    assert 58 * 4096 <= total <= 60 * 4096
+
+
 def test_a_step_larger_than_the_limit_throws_nothing_out(space, tmp_path):
     store = StepCache(tmp_path / "cache", limit=5 * 4096, warn=pytest.fail)
     store.store(KEY, space.root, OUTPUTS, {})
