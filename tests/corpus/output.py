@@ -11,7 +11,7 @@ from skrules.source import read
 from skrules.source.code import code_of
 from skrules.source.conditions import conditions_of
 from skrules.source.evaluation import Macros
-from skrules.source.form import classify
+from skrules.source.form import SkForm, classify
 from skrules.source.model import SourceUnit
 from skrules.source.tokens import tokenize
 
@@ -85,7 +85,8 @@ def _open_brackets(text: str) -> Counter[str]:
 def _bindings(source: AdaptedSource) -> Iterator[tuple[str, str]]:
     targets = Counter(entry.entry.bind_target for entry in source.entries)
     yield from (("bound-twice", target) for target, count in targets.items() if count > 1)
-    if source.status == "completed" and source.entries:
+    by_hand = classify(source.unit).form is SkForm.CURRENT_SK_BIND
+    if source.status == "completed" and source.entries and not by_hand:
         code = code_of(token for fragment in source.fragments for token in tokenize(fragment.text))
         binds = sum(text == "SK_BIND" for text in code.texts)
         wanted = len(source.entries)
