@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
-
-import jinja2
+from typing import TYPE_CHECKING, Any
 
 from skrules import resources
+
+if TYPE_CHECKING:
+    import jinja2
 
 
 # Compiling a template takes longer than adapting a small file, and what ships with skrules stays as it is while it runs.
@@ -20,6 +21,8 @@ def shape(
 
     A value that is missing when it is rendered is a fault of ours (jinja2.UndefinedError), never an empty text.
     """
+    import jinja2  # rules name templates, and most runs fill none
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(resources.templates() / room),
         undefined=jinja2.StrictUndefined,

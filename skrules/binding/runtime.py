@@ -27,7 +27,7 @@ _CACHED = "binding-runtime"
 _KEPT = 4  # objects of half a megabyte: torch versions and toolchains in use
 
 # Parts of a toolchain's key that decide over kernels only: the runtime is plain C++ and includes no device header.
-_KERNELS_ONLY = frozenset({"headers", "archs", "launch syntax"})
+_KERNELS_ONLY = frozenset({"toolkit headers", "toolkit archs", "toolkit launch syntax"})
 
 # No rpath: `import torch` has loaded these before a module is imported, wherever they lie.
 _TORCH_LIBRARIES = ("torch_python", "torch", "torch_cpu", "c10")

@@ -12,7 +12,7 @@ from skrules.contract.check import resolve
 from skrules.contract.load import load
 from skrules.engine.files import write_if_changed
 from skrules.findings import blockers
-from skrules.rules.codegen import needs_human
+from skrules.rules.generation import needs_human
 from skrules.source import read
 from skrules.source.includes import local_headers
 

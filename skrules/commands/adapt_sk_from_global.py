@@ -30,7 +30,7 @@ from skrules.contract.load import load
 from skrules.contract.model import SuperKernelDecision
 from skrules.errors import UsageError
 from skrules.findings import Severity, blockers
-from skrules.rules.codegen import needs_human
+from skrules.rules.generation import needs_human
 
 _DIR_NAME = re.compile(r"[A-Za-z0-9_.-]+\Z")
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\Z")

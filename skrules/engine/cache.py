@@ -20,14 +20,16 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from skrules.engine.blobs import Blobs, create, open_regular
 from skrules.engine.entries import LARGEST, Blob, Variant, decode, encode, is_key, with_variant
 from skrules.engine.files import write_atomically
-from skrules.engine.remote import Remote
 from skrules.engine.usage import Usage
 from skrules.errors import UsageError
+
+if TYPE_CHECKING:  # with it come HTTP and what that needs, for a setting that few have
+    from skrules.engine.remote import Remote
 
 DEFAULT_LIMIT = 5 << 30
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

@@ -78,9 +78,7 @@ def compare(manifest: Manifest, root: Path, *, declares: str) -> Freshness:
     """Look at everything in the manifest once."""
     base = f"{root}/"
     changed = {
-        path
-        for path, known in manifest.files.items()
-        if not is_unchanged(known, path if path[:1] == "/" else base + path)
+        path for path, known in manifest.files.items() if not is_unchanged(known, path if path[:1] == "/" else base + path)
     }
     names, structure = _changed_folders(manifest, root, declares)
     if changed.intersection(manifest.shared.files) or names.intersection(manifest.shared.folders):

@@ -116,9 +116,7 @@ class StepRunner:
         """Take the outputs out of the cache; return the files the step had found, or None when they are not there."""
         assert self.cache is not None
         folders = search_folders(action.command, self.root)
-        stored = self.cache.find(
-            key, _outputs(action), self.digests.digest, lambda names: shadows(names, self.root, folders)
-        )
+        stored = self.cache.find(key, _outputs(action), self.digests.digest, lambda names: shadows(names, self.root, folders))
         if stored is None:
             return None
         self.journal.begin(action.label, action.outputs[0])

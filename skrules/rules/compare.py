@@ -57,8 +57,8 @@ def program_actions(archs: Sequence[str], context: Context) -> tuple[Action, ...
                 outputs=(output,),
                 key={
                     **context.toolchain.key(),
-                    "program": context.compare_template_digest,
-                    "binding headers": context.binding_header_digest,
+                    "template program": context.compare_template_digest,
+                    "template headers": context.binding_header_digest,
                 },
                 command=context.toolchain.compile_kernel(request),
                 environment=context.toolchain.environment(),
@@ -79,7 +79,8 @@ def compare_actions(target: Target, arch: str, build: OperatorActions, context: 
         arch=arch,
         inputs=(program.outputs[0], cases, *([reference] if reference else []), *context.toolchain.module_inputs(context.build)),
         outputs=(verdict,),
-        key={**context.toolchain.key(), "compare": context.compare_digest, "arch": arch, "numpy": context.numpy},
+        key={**context.toolchain.key(), "generator": context.compare_digest, "arch": arch, "library": context.numpy},
+        roles={program.outputs[0]: "program", cases: "cases", reference: "reference"},
         environment=context.toolchain.device_environment(context.archs.arch(arch)),
         run=_runner(target, arch, program.outputs[0], (verdict, failed_verdict), reference, context),
     )
@@ -109,7 +110,7 @@ def _link(target: Target, arch: Arch, build: OperatorActions, output: str, conte
         what="compare",
         inputs=(*request.inputs, *support),
         outputs=(output,),
-        key={**context.toolchain.key(), "binding headers": context.binding_header_digest},
+        key={**context.toolchain.key(), "template headers": context.binding_header_digest},
         command=context.toolchain.link(request),
         environment=context.toolchain.environment(),
     )

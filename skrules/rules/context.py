@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -15,7 +15,10 @@ from skrules.toolchain.base import Toolchain
 from skrules.toolchain.fingerprint import digest_tree
 
 # Rooms whose code decides what codegen writes, and what a comparison says.
-_CODEGEN = ("errors", "findings", "label", "shapes", "source", "contract", "adapt", "binding", "rules/codegen", "engine/depfile")
+_CODEGEN = (
+    *("errors", "findings", "label", "shapes", "source", "contract", "adapt", "binding"),
+    *("rules/codegen", "rules/generation", "engine/depfile"),
+)
 _COMPARE = ("errors", "findings", "source", "contract", "compare", "rules/compare")
 
 
@@ -31,7 +34,7 @@ class Context:
     archs: ArchTable
     toolchain: Toolchain
     torch: TorchInfo | None
-    codegen_digest: str
+    codegen_key: Mapping[str, str]
     compare_digest: str
     numpy: str
     compare_template_digest: str
@@ -57,7 +60,11 @@ def make_context(
         archs=archs,
         toolchain=toolchain,
         torch=torch,
-        codegen_digest=digest_tree(package, _code_of(_CODEGEN)) + shapes + _versions("jinja2", "PyYAML"),
+        codegen_key={
+            "generator": digest_tree(package, _code_of(_CODEGEN)),
+            "template": shapes,
+            "library": _versions("jinja2", "PyYAML"),
+        },
         compare_digest=digest_tree(package, _code_of(_COMPARE)),
         numpy=_versions("numpy", "ml_dtypes"),
         compare_template_digest=digest_tree(templates / "compare", ("*.asc", "*.h")),

@@ -13,7 +13,7 @@ from skrules.binding.package import module_name, render_package_init
 from skrules.binding.runtime import runtime_request
 from skrules.engine.action import Action
 from skrules.engine.files import write_if_changed
-from skrules.rules.codegen import Generated, codegen
+from skrules.rules.codegen import Generated, codegen, declared_options
 from skrules.rules.context import Context
 from skrules.rules.declaration import Target
 from skrules.toolchain.base import CompileKernel, Link
@@ -115,7 +115,12 @@ def _compile(target: Target, generated: Generated, arch: Arch, context: Context)
                 what=source.source.rpartition("/")[2],
                 inputs=(source.adapted, source.options),
                 outputs=(output,),
-                key={**context.toolchain.key(), "binding headers": context.binding_header_digest},
+                key={
+                    **context.toolchain.key(),
+                    "template headers": context.binding_header_digest,
+                    "flags": " ".join(declared_options(target)),
+                },
+                roles={source.adapted: "generated", source.options: "options"},
                 command=context.toolchain.compile_kernel(request),
                 depfile=depfile,
                 environment=context.toolchain.environment(),
@@ -148,7 +153,8 @@ def _link(target: Target, generated: Generated, objects: Sequence[str], arch: Ar
         what=f"{module}.so",
         inputs=(*objects, generated.descriptor, runtime.output, *support),
         outputs=(output,),
-        key={**context.toolchain.key(), "binding headers": context.binding_header_digest},
+        key={**context.toolchain.key(), "template headers": context.binding_header_digest},
+        roles={**dict.fromkeys(objects, "object"), generated.descriptor: "descriptor", runtime.output: "torch"},
         command=context.toolchain.link(request),
         environment=context.toolchain.environment(),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +19,6 @@ from skrules.engine.digests import FileDigests
 from skrules.engine.events import EventLog
 from skrules.engine.journal import Journal
 from skrules.engine.manifest import Manifest, save
-from skrules.engine.remote import remote_from
 from skrules.engine.runner import StepRunner
 from skrules.engine.slots import MemorySlots, available_memory
 from skrules.errors import UsageError
@@ -36,7 +36,12 @@ from skrules.toolchain.cache import root as user_cache
 
 
 def _cache(environ: Mapping[str, str]) -> StepCache:
-    return StepCache(user_cache(environ) / "steps", limit=limit_from(environ), remote=remote_from(environ))
+    remote = None
+    if environ.get("SKRULES_REMOTE_CACHE"):
+        from skrules.engine.remote import remote_from
+
+        remote = remote_from(environ)
+    return StepCache(user_cache(environ) / "steps", limit=limit_from(environ), remote=remote)
 
 
 class Build:
@@ -83,6 +88,10 @@ class Build:
         wanted = self.steps.nodes(outputs)
         BUILD_TARGETS[:] = [GoalNode(" ".join(self.request.patterns) or "all", wanted)]
         if GetOption("clean"):
+            if not self.is_dry and not (self.request.patterns or self.request.files or self.request.archs):
+                # With what is remembered, and the results of operators that are no longer declared.
+                atexit.register(shutil.rmtree, self.root / self.opened.context.build, ignore_errors=True)
+                atexit.register(shutil.rmtree, self.path.parent, ignore_errors=True)
             return
         if not GetOption("silent"):
             write(self.opened.notes)

@@ -65,7 +65,7 @@ class BishengToolchain:
         return {
             "toolchain": "bisheng",
             "compiler": digest_large(self.program, cache.Cache(cache.root(self.environ))),
-            "cann": (self.toolkit.version or "unknown") if self.toolkit else "unknown",
+            "toolkit": (self.toolkit.version or "unknown") if self.toolkit else "unknown",
         }
 
     def files(self) -> tuple[str, ...]:

@@ -68,10 +68,10 @@ class HostToolchain:
             "toolchain": "host",
             "compiler": self.compiler.identity,
             "machine": " ".join(cxx.this_machine_flags()),
-            "headers": digest_tree(resources.toolchains() / "host" / "include"),
-            "archs": archs,
-            "driver": digest_tree(resources.package(), _DRIVER),
-            "launch syntax": digest_tree(resources.package(), _LAUNCH_SYNTAX),
+            "toolkit headers": digest_tree(resources.toolchains() / "host" / "include"),
+            "toolkit archs": archs,
+            "toolkit driver": digest_tree(resources.package(), _DRIVER),
+            "toolkit launch syntax": digest_tree(resources.package(), _LAUNCH_SYNTAX),
         }
 
     def files(self) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ class HostToolchain:
 
         (library,) = self.module_inputs(build_dir)
         # How launches are rewritten does not matter to plain C++.
-        key = {name: value for name, value in self.key().items() if name != "launch syntax"}
+        key = {name: value for name, value in self.key().items() if name != "toolkit launch syntax"}
         environment = self.environment()
         return (
             Action(

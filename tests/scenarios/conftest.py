@@ -70,7 +70,7 @@ class ScenarioWorkspace:
 
 def _environment(**more: str) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR", "CXX", "PYTHONPATH") if name in os.environ}
-    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **more}
+    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", "SKRULES_CACHE_LIMIT": "0", **more}
 
 
 @pytest.fixture(scope="session")

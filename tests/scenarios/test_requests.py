@@ -42,7 +42,7 @@ def test_a_failing_operator_stops_nobody_else(bisheng_workspace):
     assert run.status == 2
     assert run.actions.count("ASC dav-2201 //ops/shift") == 1
     assert "ASC dav-2201 //ops/scale" not in run.actions
-    assert "failed: //ops/scale (ADAPT)" in run.output
+    assert "failed: 1 step\n  //ops/scale (ADAPT)  error: ops/scale/contract.yaml:3:3: " in run.output
     assert not list((bisheng_workspace.root / "build/bisheng/gen/ops/scale").glob("*"))
 
 

@@ -98,7 +98,7 @@ def test_the_key_holds_no_path_and_everything_else() -> None:
 
 
 def test_device_headers_do_not_matter_to_plain_cpp() -> None:
-    keys = [runtime_key(TORCH, "host", {"compiler": "g++ 12", "headers": digest}) for digest in ("a", "b")]
+    keys = [runtime_key(TORCH, "host", {"compiler": "g++ 12", "toolkit headers": digest}) for digest in ("a", "b")]
     assert keys[0] == keys[1]
 
 

@@ -8,18 +8,39 @@ import pytest
 import SCons.Errors
 
 from skrules.engine.action import Action
+from skrules.engine.digests import FileDigests
+from skrules.engine.events import EventLog
+from skrules.engine.journal import Journal
+from skrules.engine.runner import StepRunner
+from skrules.engine.slots import MemorySlots
 from skrules.errors import NeedsHuman, ToolchainError
-from skrules.scons.builders import Runner
+from skrules.scons.output import Output
+from skrules.scons.steps import Steps
 
 
-def run(runner, error):
+@pytest.fixture
+def steps(tmp_path):
+    output = Output(silent=False)
+    runner = StepRunner(
+        tmp_path, journal=Journal(tmp_path / "j"), digests=FileDigests(tmp_path), slots=MemorySlots(1 << 30), say=output.complain
+    )
+    return Steps(runner, tell=output.tell, complain=output.complain, events=EventLog(), is_dry=False)
+
+
+def run(steps, action):
+    steps.declare([action])
+    (node,) = steps.nodes(action.outputs)
+    assert not node.is_up_to_date()
+    with pytest.raises(SCons.Errors.BuildError) as caught:
+        node.build()
+    return caught.value
+
+
+def failing(error):
     def fail(_root):
         raise error
 
-    action = Action(mnemonic="STEP", label="//ops/a", inputs=(), outputs=("out",), run=fail)
-    with pytest.raises(SCons.Errors.BuildError) as caught:
-        runner._run(["out"], [], {"SKRULES_ACTION": action})
-    return caught.value
+    return Action(mnemonic="STEP", label="//ops/a", inputs=(), outputs=("out",), run=fail)
 
 
 @pytest.mark.parametrize(
@@ -34,26 +55,32 @@ def run(runner, error):
         (RecursionError("deep"), 70, "fault of skrules"),
     ],
 )
-def test_every_failure_has_words_and_a_status(tmp_path, capsys, error, status, part):
-    failure = run(Runner(tmp_path, verbose=False), error)
-    assert failure.exitstatus == status
+def test_every_failure_has_words_and_a_status(steps, capsys, error, status, part):
+    assert run(steps, failing(error)).exitstatus == status
     assert part in capsys.readouterr().err
 
 
-def test_the_gravest_status_stays(tmp_path, capsys):
-    runner = Runner(tmp_path, verbose=False)
-    assert run(runner, ToolchainError("no compiler")).exitstatus == 4
-    assert run(runner, NeedsHuman("undecided")).exitstatus == 4
-    assert [action.label for action in runner.failed] == ["//ops/a", "//ops/a"]
+def test_the_gravest_status_stays(steps, capsys):
+    assert run(steps, failing(ToolchainError("no compiler"))).exitstatus == 4
+    assert run(steps, failing(NeedsHuman("undecided"))).exitstatus == 4
+    assert [failed.action.label for failed in steps.failed] == ["//ops/a", "//ops/a"]
     assert "undecided" in capsys.readouterr().err
 
 
-def test_a_command_that_writes_nothing_has_not_succeeded(tmp_path, capsys):
+def test_a_command_that_writes_nothing_has_not_succeeded(steps, tmp_path, capsys):
     (tmp_path / "out.d").write_text("out: stale.h\n")
     action = Action(
         mnemonic="STEP", label="//ops/a", inputs=(), outputs=("out",), command=((sys.executable, "-c", ""),), depfile="out.d"
     )
-    with pytest.raises(SCons.Errors.BuildError):
-        Runner(tmp_path, verbose=False)._run(["out"], [], {"SKRULES_ACTION": action})
+    run(steps, action)
     assert "STEP ended well but did not write out" in capsys.readouterr().err
     assert not (tmp_path / "out.d").exists()
+
+
+def test_a_step_waits_for_those_that_make_its_inputs(steps):
+    first = Action(mnemonic="A", label="//ops/a", inputs=("a.asc",), outputs=("x", "y"), run=lambda _root: None)
+    second = Action(mnemonic="B", label="//ops/a", inputs=("x", "y", "b.h"), outputs=("z",), run=lambda _root: None)
+    steps.declare([first, second])
+    before, after = steps.nodes(["x", "z"])
+    assert steps.nodes(["y"]) == [before]
+    assert after.sources == [before]

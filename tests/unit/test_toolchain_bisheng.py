@@ -144,7 +144,7 @@ def test_nothing_of_the_users_environment_but_cann(toolchain, cann):
 
 
 def test_the_key_holds_no_path(toolchain, tmp_path):
-    assert toolchain.key()["cann"] == "9.0.0"
+    assert toolchain.key()["toolkit"] == "9.0.0"
     assert not any(str(tmp_path) in value for value in toolchain.key().values())
 
 

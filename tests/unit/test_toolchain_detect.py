@@ -139,7 +139,7 @@ def test_the_version_of_cann(base, tmp_path, name, text, version):
     (cann / name).parent.mkdir(parents=True, exist_ok=True)
     (cann / name).write_bytes(text.encode("latin-1"))
     toolchain = choose("auto", {**base, "ASCEND_HOME_PATH": str(cann)})
-    assert toolchain.key()["cann"] == (version or "unknown")
+    assert toolchain.key()["toolkit"] == (version or "unknown")
     assert (f", CANN {version})" in toolchain.summary) == bool(version)
 
 
@@ -150,7 +150,7 @@ def test_the_cann_of_a_compiler_outside_the_users(base, tmp_path):
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "version.info").write_text("Version=8.0\n")
     toolchain = choose("auto", {**base, "BISHENG": str(compiler), "ASCEND_HOME_PATH": str(tmp_path / "old")})
-    assert toolchain.key()["cann"] == "9.0"
+    assert toolchain.key()["toolkit"] == "9.0"
 
 
 def test_the_same_compiler_elsewhere_has_the_same_key(base, tmp_path):

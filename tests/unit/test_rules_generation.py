@@ -6,7 +6,7 @@ import pytest
 
 from skrules.contract.load import load
 from skrules.errors import NeedsHuman
-from skrules.rules.codegen import OperatorText, generate
+from skrules.rules.generation import OperatorText, generate
 from skrules.source import read
 
 KERNEL = """#include "kernel_operator.h"

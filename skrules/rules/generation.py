@@ -1,0 +1,232 @@
+"""What codegen does: an operator's sources and contract become adapted sources with launchers, and a descriptor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.guards import guard, stated_macros
+from skrules.binding.descriptor import render_descriptor
+from skrules.binding.launcher import render_launchers
+from skrules.binding.presence import presence_marks
+from skrules.binding.wrapper import check_shared, check_wrapped
+from skrules.contract.check import resolve_units
+from skrules.contract.entry import Entry, Resolution
+from skrules.contract.load import load
+from skrules.contract.model import Contract
+from skrules.engine.depfile import write_depfile
+from skrules.engine.files import write_if_changed
+from skrules.errors import NeedsHuman
+from skrules.findings import Finding, Severity, blockers
+from skrules.rules.codegen import GeneratedSource, declared_options
+from skrules.rules.declaration import Target
+from skrules.source import read
+from skrules.source.evaluation import Macros
+from skrules.source.includes import local_headers
+from skrules.source.model import SourceUnit
+from skrules.source.operator_build import operator_build_findings
+from skrules.source.programs import defines_main
+from skrules.toolchain.command_line import angled_folders, include_folders
+
+_NEWLINE = b"\n"
+_DEFINED = re.compile(r"(?<!\S)-D\s*(\w+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorText:
+    """What codegen makes of an operator: texts by source path, its descriptor, and findings that do not stop it."""
+
+    adapted: Mapping[str, bytes]
+    options: Mapping[str, str]
+    descriptor: str
+    findings: tuple[Finding, ...]
+
+
+def write_operator(
+    root: Path, target: Target, sources: Sequence[GeneratedSource], *, contract: str, descriptor: str, depfile: str
+) -> None:
+    """Write the generated files of an operator, those that changed; paths are relative to `root`.
+
+    Raises NeedsHuman with all findings, and then nothing is written.
+    """
+    decisions = load((root / contract).read_bytes(), contract) if contract else None
+    macros = decisions.macros if decisions else {}
+    decided = [word for entry in decisions.entries for word in entry.options] if decisions else []
+    words = declared_options(target)
+    headers = {source.source: _headers(root, source.source, [*words, *decided], macros) for source in sources}
+    units = [read((root / source).read_bytes(), source, headers=included, macros=macros) for source, included in headers.items()]
+    wrappers = _wrappers(root, target.label.package, decisions)
+    adapted_paths = {source.source: source.adapted for source in sources}
+    try:
+        text = generate(target.label.name, units, decisions, adapted_paths, headers, wrappers, words)
+    except NeedsHuman as error:
+        if decisions is not None:
+            raise
+        hint = f"write the decisions to a file of {target.label.package or 'the package'} and name it in {target.at}"
+        raise NeedsHuman(error.message, at=error.at, notes=error.notes, hint=f"{hint}: contract='contract.yaml'") from None
+    for source in sources:
+        write_if_changed(root / source.adapted, text.adapted[source.source])
+        write_if_changed(root / source.options, text.options[source.source].encode())
+    write_if_changed(root / descriptor, text.descriptor.encode())
+    names = dict.fromkeys(unit.path for found in (*headers.values(), wrappers.values()) for unit in found)
+    write_if_changed(root / depfile, write_depfile(descriptor, names).encode())
+    report(str(target.label), text.findings)
+
+
+def _headers(root: Path, source: str, options: Sequence[str], macros: Macros) -> tuple[SourceUnit, ...]:
+    """Read the workspace headers that a source includes: what makes a kernel, and what it calls, may stand there."""
+    folders = [root / folder for folder in include_folders(options)]
+    found = local_headers(str(root / source), folders, angled=[root / folder for folder in angled_folders(options)])
+    inside = {path: data for path, data in found.items() if Path(path).is_relative_to(root)}
+    return tuple(read(data, Path(path).relative_to(root).as_posix(), macros=macros) for path, data in sorted(inside.items()))
+
+
+def _wrappers(root: Path, package: str, contract: Contract | None) -> dict[str, SourceUnit]:
+    """Read the runtime wrappers that the contract names, by that name; one that is not there is left out."""
+    wrappers = [entry.runtime_wrapper for entry in contract.entries if entry.runtime_wrapper] if contract else []
+    places = {wrapper.source: f"{package}/{wrapper.source}".lstrip("/") for wrapper in wrappers}
+    macros = contract.macros if contract else {}
+    return {
+        name: read((root / path).read_bytes(), path, macros=macros) for name, path in places.items() if (root / path).is_file()
+    }
+
+
+def generate(
+    name: str,
+    units: Sequence[SourceUnit],
+    contract: Contract | None,
+    adapted_paths: Mapping[str, str],
+    headers: Mapping[str, Sequence[SourceUnit]],
+    wrappers: Mapping[str, SourceUnit] = MappingProxyType({}),
+    options: Sequence[str] = (),
+) -> OperatorText:
+    """Adapt and bind all sources of an operator.
+
+    `adapted_paths` names the generated file of each source, for `#line`; `headers` has the workspace headers of each;
+    `wrappers` has the sources of runtime wrappers by the contract's name of them; `options` are the compiler options that
+    the operator is declared with.
+
+    Raises NeedsHuman with every finding of every source when one of them stops the operator.
+    """
+    resolutions = resolve_units(units, contract)
+    adapted = [adapt(unit, found, headers.get(unit.path, ())) for unit, found in zip(units, resolutions, strict=True)]
+    resolved = [(unit.path, found.entries) for unit, found in zip(units, resolutions, strict=True)]
+    findings = tuple(
+        dict.fromkeys(
+            [
+                *(finding for source in adapted for finding in source.findings),
+                *_wrapper_findings(resolved, wrappers),
+                *_build_findings(units, resolutions, headers, options),
+            ]
+        )
+    )
+    if blockers(findings):
+        raise needs_human(name, findings)
+    entries = [entry.entry for source in adapted for entry in source.entries]
+    texts = {}
+    for source in adapted:
+        path = source.unit.path
+        own = [entry.entry for entry in source.entries]
+        marked = replace(source, fragments=(*source.fragments, *presence_marks(source.unit, own)))
+        text = marked.text(line_markers=True, generated=adapted_paths[path])
+        for wrapper in _wrappers_used(own, wrappers):
+            verified = guard(stated_macros([wrapper]), contract.path if contract else "", "\n")
+            text = _appended(text, verified, adapted_paths[path]) if verified else text
+            text = _appended(text, wrapper.text.removeprefix("\xef\xbb\xbf"), wrapper.path, 1)
+        texts[path] = _appended(text, render_launchers(own), adapted_paths[path])
+    return OperatorText(
+        adapted=texts,
+        options={source.unit.path: _options(source, wrappers, headers.get(source.unit.path, ()), options) for source in adapted},
+        descriptor=render_descriptor(name, entries, {entry.name: entry.type for entry in entries}),
+        findings=findings,
+    )
+
+
+def _build_findings(
+    units: Sequence[SourceUnit],
+    resolutions: Sequence[Resolution],
+    headers: Mapping[str, Sequence[SourceUnit]],
+    options: Sequence[str],
+) -> list[Finding]:
+    """Say of each source what it lacks to be compiled here, in one finding instead of an error for every use."""
+    findings: list[Finding] = []
+    for unit, found in zip(units, resolutions, strict=True):
+        words = [*options, *(word for entry in found.entries for word in (*entry.contract.defines, *entry.contract.options))]
+        if "-include" not in words:  # which could bring in whatever is missing
+            text = " ".join(words)
+            findings += operator_build_findings(unit, headers.get(unit.path, ()), _DEFINED.findall(text))
+    return findings
+
+
+def _wrapper_findings(resolved: Sequence[tuple[str, Sequence[Entry]]], wrappers: Mapping[str, SourceUnit]) -> list[Finding]:
+    entries = [entry for _, found in resolved for entry in found]
+    used = _wrappers_used(entries, wrappers)
+    checked = [
+        finding
+        for entry in entries
+        if entry.contract.runtime_wrapper
+        for finding in check_wrapped(entry, wrappers.get(entry.contract.runtime_wrapper.source))
+    ]
+    return [*(finding for wrapper in used for finding in wrapper.findings), *checked, *check_shared(resolved)]
+
+
+def _wrappers_used(entries: Sequence[Entry], wrappers: Mapping[str, SourceUnit]) -> list[SourceUnit]:
+    """Return the wrappers of `entries`, each once."""
+    names = dict.fromkeys(entry.contract.runtime_wrapper.source for entry in entries if entry.contract.runtime_wrapper)
+    return [wrappers[name] for name in names if name in wrappers]
+
+
+def _appended(text: bytes, more: str, path: str, line: int = 0) -> bytes:
+    """Append source text that messages call line `line` and following of `path`; 0: the line of the result it will be."""
+    if not text.endswith(b"\n"):
+        text += b"\n"
+    return text + f'#line {line or text.count(_NEWLINE) + 2} "{path}"\n'.encode() + more.encode("latin-1")
+
+
+def _options(
+    source: AdaptedSource, wrappers: Mapping[str, SourceUnit], headers: Sequence[SourceUnit], options: Sequence[str]
+) -> str:
+    """Return what a source is compiled with: the contract's own words, and what the build itself must see to."""
+    entries = [entry.entry for entry in source.entries]
+    words = dict.fromkeys(word for entry in entries for word in (*entry.contract.defines, *entry.contract.options))
+    # A wrapper includes its neighbours, and so does the kernel it is compiled with.
+    used = _wrappers_used(entries, wrappers)
+    places = {Path(wrapper.path).parent.as_posix(): "" for wrapper in used}
+    places.pop(Path(source.unit.path).parent.as_posix(), None)
+    own = [*words, *(word for place in places for word in ("-iquote", place))]
+    is_named = "main" in _DEFINED.findall(" ".join((*options, *words)))
+    if not is_named and any(defines_main(unit) for unit in (source.unit, *headers, *used)):
+        # What the source is linked into has a `main` of its own, or is no program; several sources may have one each.
+        own.append(f"-Dmain={_own_main(source.unit.path)}")
+    return "".join(f"{_quote(word)}\n" for word in own)
+
+
+def _own_main(path: str) -> str:
+    """Return the name of the `main` of a source, another one for every path."""
+    return "skrules_main_" + "".join(
+        char if char.isascii() and char.isalnum() else "".join(f"_{byte:02x}" for byte in char.encode()) for char in path
+    )
+
+
+def _quote(word: str) -> str:
+    # Response files of GCC and Clang: a backslash keeps the next character.
+    return "".join(f"\\{char}" if char in " \t\n\\\"'" else char for char in word)
+
+
+def needs_human(name: str, findings: Sequence[Finding]) -> NeedsHuman:
+    """Return the error that ends an operator's build: every finding, and what to do."""
+    stopping = blockers(findings)
+    count = f"{len(stopping)} finding{'s' if len(stopping) > 1 else ''}"
+    notes = [line for finding in findings for line in str(finding).splitlines()]
+    return NeedsHuman(f"{name}: {count} to settle before it can be adapted", at=stopping[0].at, notes=notes)
+
+
+def report(label: str, findings: Sequence[Finding]) -> None:
+    """Print findings that do not stop the operator; notes are left to the files of findings."""
+    lines = [f"{label}: {finding}\n" for finding in findings if finding.severity is Severity.WARNING]
+    if lines:
+        print("".join(lines), end="", flush=True)
