@@ -79,13 +79,14 @@ class Helper:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Helpers:
     """The helpers that reach the block number, in order. `names` maps what gets a twin to the twin's name; `spaces` are the
-    names of namespaces."""
+    names of namespaces, `imported` what using-declarations bring to others."""
 
     unit: SourceUnit
     files: tuple[HelperFile, ...]
     found: tuple[Helper, ...]
     names: Mapping[str, str]
     spaces: frozenset[str]
+    imported: frozenset[str]
     made: dict[tuple[str, int], str | NoTwin] = field(default_factory=dict)  # twins: kernels of one file share them
 
     @property
@@ -132,7 +133,17 @@ def read_helpers(
             twin = f"{name}_sk_{count}"
         names[name] = twin
     found = tuple(helper for helper in everything if helper.name in needed)
-    return Helpers(unit=unit, files=tuple(files), found=found, names=names, spaces=frozenset(spaces))
+    imported = frozenset(name for file in files for name in _imported(file)) if found else frozenset[str]()
+    return Helpers(unit=unit, files=tuple(files), found=found, names=names, spaces=frozenset(spaces), imported=imported)
+
+
+def _imported(file: HelperFile) -> Iterator[str]:
+    code = file.code
+    for index, text in enumerate(code.texts):
+        if text == "using" and code.text(index + 1) != "namespace" and file.scopes.is_outside(index):
+            end = next((at for at in range(index, len(code.texts)) if code.text(at) in (";", "=")), index)
+            if code.text(end) == ";":
+                yield code.text(end - 1)
 
 
 def _needed(everything: Sequence[Helper]) -> set[str]:

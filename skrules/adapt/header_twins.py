@@ -126,6 +126,13 @@ def _check_rest(helpers: Helpers, file: HelperFile, start: int, words: frozenset
             pass
         elif text == "template":
             index = max(after_arguments(code, index) - 1, index)
+        elif text == "using" and code.text(index + 1) != "namespace":
+            first = index + 1
+            while code.text(index + 1) not in (";", ""):
+                index += 1
+            name = code.text(first if code.text(first + 1) == "=" else index)
+            if name in words:
+                raise NoTwin(f"{problem}declares another '{name}'", problem.offset)
         elif text == "operator" or (text == "using" and code.text(index + 1) == "namespace"):
             raise NoTwin(f"{problem}declares more than a plain name", problem.offset)
         elif text == "(":

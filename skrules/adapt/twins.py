@@ -1,4 +1,4 @@
-"""SK twins of helper code: functions and classes of the file that tell the block number get a copy that is given it.
+"""SK twins of helper code: functions and classes that tell the block number get a copy in the file that is given it.
 
 A function's twin takes the number as its first parameter; a class's twin holds it and is told it where an object is declared.
 The copies differ from the originals in these points only, token by token. Where the rewritten code is not known to be the
@@ -89,11 +89,8 @@ def twin_fragments(helpers: Helpers, names: Collection[str]) -> Iterator[Fragmen
     for helper, twin in twin_texts(helpers, names):
         inclusion = helper.file.inclusion
         if inclusion is None:
-            at, original, lines = (
-                after_line(helpers.unit.text, helper.file.code.tokens[helper.last].end),
-                "the code before it",
-                [twin],
-            )
+            at = after_line(helpers.unit.text, helper.file.code.tokens[helper.last].end)
+            original, lines = "the code before it", [twin]
         else:
             at, original = inclusion.place, f"'{helper.name}' of {PurePath(inclusion.unit.path).name}"
             lines = repeated(helper, twin.replace(inclusion.unit.newline, newline))
@@ -131,6 +128,8 @@ def _twin(helpers: Helpers, helper: Helper) -> str:
         raise NoTwin(f"'{min(hidden)}' names a function and a member function", start)
     if code.text(helper.first) not in _HEAD_WORDS and code.text(helper.first + 1) == "(":
         raise NoTwin(f"the macro '{code.text(helper.first)}' stands in front of '{helper.name}'", start)
+    if helper.name in helpers.imported:
+        raise NoTwin(f"a using-declaration brings '{helper.name}' to another namespace", start)
     if helper.is_class and code.text(helper.last) != ";":
         raise NoTwin(f"the class '{helper.name}' is defined together with an object", start)
     if helper.is_member and not helpers.definition(helper.name).is_class:

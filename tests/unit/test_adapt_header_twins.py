@@ -71,6 +71,7 @@ def test_twins_are_called_by_no_name_of_a_header() -> None:
         "#define OTHER 1\n",
         "int S::n() { return 0; }\n",
         "namespace AscendC {}\n",
+        "using g = int;\nusing b::h;\n",
         F.replace("int n", "float n"),
     ],
 )
@@ -90,6 +91,8 @@ def test_what_may_follow(rest: str) -> None:
         ("int g(int);\n" + F.replace("n /", "g(n) /") + "inline int g(float x) { return 0; }\n", "declares another 'g'"),
         (F + "enum { m, n };\n", "declares another 'n'"),
         (F + "using namespace b;\n", "more than a plain name"),
+        (F + "using b::n;\n", "declares another 'n'"),
+        (F + "using n = int;\n", "declares another 'n'"),
         (F + "int operator/(S, int);\n", "more than a plain name"),
         (f"namespace {{\n{F}}}\n", "in a namespace without a name"),
         ("inline int f() {\n#define A 1\n    return GetBlockNum();\n}\n", "has a #define in it"),

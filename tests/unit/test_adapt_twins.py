@@ -108,6 +108,8 @@ def test_what_does_not_ask_has_no_twin() -> None:
         ("struct D { int f() { return 0; } };\ninline int f() { return GetBlockNum(); }\n", "f();", "member function"),
         ('extern "C" {\ninline int f() { return GetBlockNum(); }\n}\n', "f();", "namespace scope"),
         ("namespace a { inline int f() { return GetBlockNum(); } }\n", "b::f(); a::f();", "something else"),
+        ("namespace a { inline int f() { return GetBlockNum(); } }\nusing a::f;\n", "f();", "using-declaration"),
+        ("inline int f() { static int n = 0; return n += GetBlockNum(); }\n", "f();", "static data"),
     ],
 )
 def test_reasons_against_a_twin(helpers: str, body: str, reason: str) -> None:
