@@ -24,7 +24,8 @@ class Action:
     word of a component's name says what kind of thing it is: "compiler", "toolkit headers".
     Exactly one of `command` and `run` is set: `command` is a sequence of argument vectors run one after the other from
     the workspace root; `run` is called with the workspace root.
-    `depfile` is a Makefile-style dependency file that the step writes beside its first output.
+    `depfile` is a Makefile-style dependency file that the step writes beside its first output. `search` are words of a
+    compiler's command line that say where `run` looks for headers, as those of `command` do for a command.
     `label` and `arch` say for whom the step is done; `what` is the short text of the progress line.
     `roles` says what an input is for people ("source", "contract"); what is not in it is an "input".
     `memory` is what one run may take, in MiB, as long as no run was measured.
@@ -40,9 +41,15 @@ class Action:
     command: tuple[tuple[str, ...], ...] = ()
     run: Callable[[Path], None] | None = None
     depfile: str = ""
+    search: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
     memory: int = 0
+
+    @property
+    def searches(self) -> tuple[tuple[str, ...], ...]:
+        """The command lines that say where the step looks for headers."""
+        return (*self.command, self.search)
 
     def components(self) -> dict[str, str]:
         """Return `key` with the command and the environment: all that the outputs depend on but the contents of files."""

@@ -73,7 +73,7 @@ class StepRunner:
             return (NEVER_RUN if self.journal.last(action.label, action.outputs[0]) is None else INTERRUPTED,)
         found = self.digests.digests(step.found)
         names = [name for name in found if found[name]]
-        found.update(self.digests.digests(shadows(names, self.root, search_folders(action.command, self.root))))
+        found.update(self.digests.digests(shadows(names, self.root, search_folders(action.searches, self.root))))
         changed = list(differences(action, step, inputs=self.digests.digests(action.inputs), found=found))
         for path, digest in step.outputs.items():
             now = self.digests.digest(path)
@@ -115,7 +115,7 @@ class StepRunner:
     def _restored(self, action: Action, key: str) -> dict[str, str] | None:
         """Take the outputs out of the cache; return the files the step had found, or None when they are not there."""
         assert self.cache is not None
-        folders = search_folders(action.command, self.root)
+        folders = search_folders(action.searches, self.root)
         stored = self.cache.find(key, _outputs(action), self.digests.digest, lambda names: shadows(names, self.root, folders))
         if stored is None:
             return None
@@ -176,7 +176,7 @@ class StepRunner:
         if not action.depfile:
             return {}
         names = workspace_headers(self.root / action.depfile, self.root, frozenset((*action.inputs, *action.outputs)))
-        others = shadows(names, self.root, search_folders(action.command, self.root))
+        others = shadows(names, self.root, search_folders(action.searches, self.root))
         found = self.digests.digests((*names, *others))
         return {name: _UNSURE if _mtime_ns(self.root / name) >= started_ns else digest for name, digest in found.items()}
 

@@ -50,6 +50,7 @@ def codegen(target: Target, context: Context) -> Generated:
         key={**context.codegen_key, "flags": " ".join(declared_options(target))},
         run=functools.partial(_run, target, sources, contract, descriptor, depfile),
         depfile=depfile,
+        search=(*_beside(sources), *declared_options(target), *(f"@{source.options}" for source in sources)),
         roles={**dict.fromkeys(target.strings("srcs"), "source"), contract: "contract"},
     )
     return Generated(sources=sources, descriptor=descriptor, action=action)
@@ -63,6 +64,12 @@ def _place(source: str, target: Target, folder: str) -> GeneratedSource:
     inside = PurePosixPath(source).relative_to(target.label.package).as_posix()
     adapted = f"{folder}/{inside}" if inside.endswith(".asc") else f"{folder}/{inside}.asc"
     return GeneratedSource(source=source, adapted=adapted, options=f"{adapted}.rsp")
+
+
+def _beside(sources: Sequence[GeneratedSource]) -> list[str]:
+    """Say in a compiler's words that headers are looked for beside the sources, whatever lies there now."""
+    folders = dict.fromkeys(PurePosixPath(source.source).parent.as_posix() for source in sources)
+    return [word for folder in folders for word in ("-iquote", folder)]
 
 
 def _run(target: Target, sources: Sequence[GeneratedSource], contract: str, descriptor: str, depfile: str, root: Path) -> None:

@@ -139,3 +139,23 @@ def test_a_second_meaning_in_another_header_stops_the_operator(built):
     assert run.status != 0
     assert "the macro 'MAP_LIST' in the parameter list has more than one meaning: ops/common/" in run.output
     assert "ops/mapped/mapped.asc:6:1" in run.output
+
+
+def test_a_header_that_comes_to_stand_before_it_is_read(built):
+    nearer = HEADER.replace("T operand,", "T operand, uint16_t more,").replace(
+        '"part.h"', '"../common/part.h"\n#include "kinds.h"'
+    )
+    (built.root / "ops/mapped/kernels.h").write_text(nearer)
+    assert built.scons("ops/mapped").actions == ["ADAPT //ops/mapped", "ASC dav-2201 //ops/mapped"]
+    assert "uint16_t more;" in (built.root / "build/bisheng/gen/ops/mapped/mapped.asc").read_text()
+    (built.root / "ops/mapped/kernels.h").unlink()
+    assert built.scons("ops/mapped").actions == ["ADAPT //ops/mapped", "ASC dav-2201 //ops/mapped"]
+
+
+def test_a_folder_of_the_contract_counts_too(built):
+    built.edit("ops/mapped/SConscript", 'options=["-Iops/common"]', "options=[]")
+    built.edit("ops/mapped/contract.yaml", "block_dim: 4}", "block_dim: 4}, compile: {options: [-Iops/nearer, -Iops/common]}")
+    assert built.scons("ops/mapped").status == 0
+    (built.root / "ops/nearer").mkdir()
+    (built.root / "ops/nearer/kernels.h").write_text(HEADER.replace("operand, uint32_t", "operand, uint16_t more, uint32_t"))
+    assert "ADAPT //ops/mapped" in built.scons("ops/mapped").actions
