@@ -11,14 +11,18 @@ from skrules.source.model import TokenKind
 from skrules.source.tokens import tokenize
 
 _MAX_TEXT = 1 << 20  # bytes that one use may grow to
+_OUTSIDE = "write the kernel, or what it calls, outside of the macro"
+_FOLDER = "say where the header with the macro lies: -I of the build's options or of `skrules adapt`, or --support-dir"
 
 
 class Unexpandable(Exception):
-    """A use that cannot be expanded exactly; the text says why. `macros` are the definitions of one name that differ."""
+    """A use that cannot be expanded exactly; the text says why, `hint` what helps. `macros` are the definitions of one name
+    that differ."""
 
-    def __init__(self, reason: str, macros: Sequence[Macro] = ()) -> None:
+    def __init__(self, reason: str, macros: Sequence[Macro] = (), hint: str = _OUTSIDE) -> None:
         super().__init__(reason)
         self.macros = tuple(macros)
+        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +81,10 @@ class Expander:
     def _expand(self, code: Code, index: int, within: tuple[str, ...], budget: Budget) -> str:
         name = renamed(code.texts[index], self.macros)
         definitions = self.macros.get(name, ())
-        if len(definitions) != 1:
-            problem = ambiguity(definitions) if definitions else "comes from another file"
-            raise Unexpandable(f"the macro '{name}' {problem}", definitions)
+        if not definitions:
+            raise Unexpandable(f"the macro '{name}' comes from another file, which is not found", hint=_FOLDER)
+        if len(definitions) > 1:
+            raise Unexpandable(f"the macro '{name}' {ambiguity(definitions)}", definitions)
         if name in within or not budget.spend():
             raise Unexpandable(f"the macro '{name}' takes too many other macros to understand")
         if within:

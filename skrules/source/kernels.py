@@ -241,9 +241,7 @@ class _Reader:
                 "source.macro-kernel",
                 span.start,
                 f"the use of '{code.texts[index]}' defines a kernel that is not understood: {problem}",
-                statement_hint(
-                    "write the kernel, or what it calls, outside of the macro", self.conditions_of(code, problem.macros)
-                ),
+                statement_hint(problem.hint, self.conditions_of(code, problem.macros)),
             )
             return last + 1
         at = self.lines.at(span.start)

@@ -49,7 +49,7 @@ def test_without_the_header_the_same_text_has_no_kernel() -> None:
 def test_a_macro_of_a_header_hands_types_to_a_macro_of_the_file() -> None:
     unit = read_with(f"{DEFINE}EACH(DEFINE)\n", EACH)
     assert names(unit) == ["fill_half", "fill_float"]
-    assert problem(read_with(f"{DEFINE}EACH(DEFINE)\n")).endswith("the macro 'EACH' comes from another file")
+    assert problem(read_with(f"{DEFINE}EACH(DEFINE)\n")).endswith("'EACH' comes from another file, which is not found")
 
 
 def test_macros_of_several_headers_work_together() -> None:
