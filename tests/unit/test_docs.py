@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,29 @@ def test_the_readme_adapts_as_it_says(capfdbinary, monkeypatch):
     adapted = capfdbinary.readouterr().out.decode()
     for part in ("struct AxpyCustomArgs {", "__sk__ __vector__ void axpy_custom_sk(", "SK_BIND(axpy_custom, 4, "):
         assert part in adapted
+
+
+def explaining_commands():
+    """Return the examples of the commands that look at a workspace, each with the output that is shown below it, if any."""
+    text = (ROOT / "docs" / "commands.md").read_text()
+    command = r"^    (skrules (?:query|aquery|graph|compile-commands)\b.*)\n"
+    return re.findall(command + r"((?:    (?!skrules ).*\n)*)", text, re.M)
+
+
+def test_the_page_of_commands_has_examples_of_each():
+    assert {command.split()[1] for command, _ in explaining_commands()} == {"query", "aquery", "graph", "compile-commands"}
+
+
+@pytest.mark.parametrize(("command", "shown"), explaining_commands())
+def test_the_commands_that_look_at_a_workspace_do_as_their_page_says(command, shown, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("skrules.commands.graph._svg", bytes)  # Graphviz is not on every machine
+    words = shlex.split(command)[1:]
+    if words == ["compile-commands"]:
+        words += ["-o", "compile_commands.json"]  # not into this workspace
+    assert main([*words, "--root", str(ROOT)]) == 0
+    written = capsys.readouterr().out + "".join(path.read_text() for path in tmp_path.iterdir())
+    assert written if not shown else written == re.sub("^    ", "", shown, flags=re.M)
 
 
 def test_the_operators_of_the_readme_exist():
