@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skrules.adapt.blocknum import API, C_API, api_names, is_api
+from skrules.adapt.declarations import Declaration, read_declarations
 from skrules.adapt.inclusions import Inclusion, read_inclusions
 from skrules.adapt.scopes import FileScopes
 from skrules.adapt.structure import Structure
 from skrules.source.calls import Function, functions
 from skrules.source.model import SourceUnit, TokenKind
+from skrules.source.tokens import directive_name
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class NoTwin(Exception):
@@ -79,7 +84,8 @@ class Helper:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Helpers:
     """The helpers that reach the block number, in order. `names` maps what gets a twin to the twin's name; `spaces` are the
-    names of namespaces, `imported` what using-declarations bring to others."""
+    names of namespaces, `imported` what using-declarations bring to others; `macros` has the
+    identifiers in each macro."""
 
     unit: SourceUnit
     files: tuple[HelperFile, ...]
@@ -87,7 +93,9 @@ class Helpers:
     names: Mapping[str, str]
     spaces: frozenset[str]
     imported: frozenset[str]
+    macros: Mapping[str, frozenset[str]]
     made: dict[tuple[str, int], str | NoTwin] = field(default_factory=dict)  # twins: kernels of one file share them
+    declared: dict[str, tuple[Declaration, ...]] = field(default_factory=dict)  # by path: helpers of one header share them
 
     @property
     def classes(self) -> frozenset[str]:
@@ -96,6 +104,13 @@ class Helpers:
     def definition(self, name: str) -> Helper:
         """Return the first definition of a helper."""
         return next(helper for helper in self.found if helper.name == name)
+
+    def declarations(self, file: HelperFile) -> tuple[Declaration, ...]:
+        """Return what a file declares outside of functions and classes."""
+        path = file.unit.path
+        if path not in self.declared:
+            self.declared[path] = read_declarations(file.code, tuple(each.body for each in file.inner))
+        return self.declared[path]
 
     def has(self, unit: SourceUnit) -> bool:
         """Tell whether the helpers of a file were looked for: it is the adapted one, or a header known to be included."""
@@ -133,8 +148,25 @@ def read_helpers(
             twin = f"{name}_sk_{count}"
         names[name] = twin
     found = tuple(helper for helper in everything if helper.name in needed)
-    imported = frozenset(name for file in files for name in _imported(file)) if found else frozenset[str]()
-    return Helpers(unit=unit, files=tuple(files), found=found, names=names, spaces=frozenset(spaces), imported=imported)
+    return Helpers(
+        unit=unit,
+        files=tuple(files),
+        found=found,
+        names=names,
+        spaces=frozenset(spaces),
+        imported=frozenset(name for file in files for name in _imported(file)) if found else frozenset(),
+        macros=_macros(files) if found else {},
+    )
+
+
+def _macros(files: Sequence[HelperFile]) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for file in files:
+        for index, text in enumerate(file.code.texts):
+            if file.code.is_directive(index) and directive_name(text) == "define":
+                name, *used = _WORD.findall(text)[1:] or [""]
+                found[name] = found.get(name, frozenset()).union(used)
+    return found
 
 
 def _imported(file: HelperFile) -> Iterator[str]:

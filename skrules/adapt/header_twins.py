@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from skrules.adapt.askers import Helper, HelperFile, Helpers, NoTwin, after_arguments
+from skrules.adapt.askers import Helper, HelperFile, Helpers, NoTwin
+from skrules.adapt.declarations import macro_name
 from skrules.adapt.structure import Branch, Structure
 from skrules.source.tokens import directive_name
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_NAMED = re.compile(r"#\s*(?:define|undef)\s+([A-Za-z_]\w*)")
 _PLACES = frozenset({"__LINE__", "__FILE__", "__COUNTER__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__", "__BASE_FILE__"})
-_AFTER_DECLARED = frozenset({";", "=", "[", "{", "(", ",", "}", ":"})
 _CONSTANT = frozenset({"const", "constexpr"})
 
 
@@ -70,10 +69,11 @@ def check_repeated(helpers: Helpers, helper: Helper) -> None:
     words = _with_macros(helpers, words)
     if kept := words & _PLACES:
         raise refuse(f"'{min(kept)}' is another one in a copy")
-    groups = [index for index, token in enumerate(code.tokens) if any(token.start == each.group for each in conditions)]
-    for index in range(min(groups, default=helper.first), helper.first):
-        if code.is_directive(index) and (named := _NAMED.match(code.text(index))) and _in_conditions(named.group(1), conditions):
-            raise refuse(f"the #if around it depends on '{named.group(1)}', which is defined there", index)
+    first = min((helper.file.index(branch.group) for branch in conditions), default=helper.first)
+    for index in range(first, helper.first):
+        name = macro_name(code.text(index)) if code.is_directive(index) else ""
+        if name and _in_conditions(name, conditions):
+            raise refuse(f"the #if around it depends on '{name}', which is defined there", index)
     for file, start in _between(helpers, helper):
         _check_rest(helpers, file, start, words, refuse(f"what follows in {file.unit.path} "))
 
@@ -110,42 +110,11 @@ def _between(helpers: Helpers, helper: Helper) -> Iterator[tuple[HelperFile, int
 
 
 def _check_rest(helpers: Helpers, file: HelperFile, start: int, words: frozenset[str], problem: NoTwin) -> None:
-    code = file.code
-    bodies = [range(file.index(each.body.start), file.index(each.body.end)) for each in file.inner]
-    inside = {index for body in bodies for index in body if not code.is_directive(index)}
-    index = start
-    while index < len(code.texts):
-        text = code.text(index)
-        if code.is_directive(index):
-            name, named = directive_name(text), _NAMED.match(text)
-            if name in ("include", "undef", "import", "include_next") or (name == "pragma" and text.split()[1:] != ["once"]):
-                raise NoTwin(f"{problem}has #{name}", problem.offset)
-            if named and named.group(1) in words:
-                raise NoTwin(f"{problem}defines the macro '{named.group(1)}'", problem.offset)
-        elif index in inside:
-            pass
-        elif text == "template":
-            index = max(after_arguments(code, index) - 1, index)
-        elif text == "using" and code.text(index + 1) != "namespace":
-            first = index + 1
-            while code.text(index + 1) not in (";", ""):
-                index += 1
-            name = code.text(first if code.text(first + 1) == "=" else index)
-            if name in words:
-                raise NoTwin(f"{problem}declares another '{name}'", problem.offset)
-        elif text == "operator" or (text == "using" and code.text(index + 1) == "namespace"):
-            raise NoTwin(f"{problem}declares more than a plain name", problem.offset)
-        elif text == "(":
-            index = max(code.partner[index], index)
-        elif _is_declared_name(code, index) and text in words - helpers.names.keys():
-            raise NoTwin(f"{problem}declares another '{text}'", problem.offset)
-        index += 1
-
-
-def _is_declared_name(code: Structure, index: int) -> bool:
-    before = code.text(index - 1)
-    is_space = before == "namespace" and code.text(index + 1) in ("{", "::")
-    return code.is_name(index) and code.text(index + 1) in _AFTER_DECLARED and before != "::" and not is_space
+    for each in helpers.declarations(file):
+        if each.index < start or (each.name and each.name not in words):
+            continue
+        if each.is_macro or each.name not in helpers.names:  # a helper's own name is not left in a twin
+            raise NoTwin(f"{problem}{each.what}", problem.offset)
 
 
 def _directive_words(code: Structure, index: int) -> list[str]:
@@ -154,15 +123,9 @@ def _directive_words(code: Structure, index: int) -> list[str]:
 
 def _with_macros(helpers: Helpers, words: frozenset[str]) -> frozenset[str]:
     """Return `words` with those of all macros among them, as any of the files defines them."""
-    macros: dict[str, set[str]] = {}
-    for file in helpers.files:
-        for index, text in enumerate(file.code.texts):
-            if file.code.is_directive(index) and directive_name(text) == "define":
-                name, *used = _WORD.findall(text)[1:] or [""]
-                macros.setdefault(name, set()).update(used)
     found, waiting = set(words), list(words)
     while waiting:
-        new = macros.get(waiting.pop(), set()) - found
+        new = helpers.macros.get(waiting.pop(), frozenset()) - found
         found |= new
         waiting += new
     return frozenset(found)
