@@ -20,6 +20,8 @@ from skrules.engine.files import write_atomically
 
 # A journal with many more lines than steps is written anew when it is next read.
 _LINES_PER_STEP = 8
+_END, _FOUND = '{"end":"', '"found":{'
+_DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,17 +123,26 @@ def journal_name(label: str) -> str:
     return f"{quote(label.removeprefix('//'), safe='')}.jsonl"
 
 
-def read_steps(folder: Path, label: str) -> dict[str, Step]:
-    """Return the last step that ended well for each first output of a label. Writes nothing, for those who only ask."""
-    steps: dict[str, Step] = {}
+def read_found(folder: Path, label: str) -> set[str]:
+    """Return the files that the last good steps of a label were seen to read beside their inputs. Writes nothing.
+
+    For those who ask about all labels at once: of each line only what they need is decoded.
+    """
     try:
-        lines = (folder / journal_name(label)).read_bytes().split(b"\n")
+        lines = (folder / journal_name(label)).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
-        return steps
-    begun: set[str] = set()
-    for line in lines:
-        _take(line, steps, begun)
-    return steps
+        return set()
+    found: dict[str, dict[str, str]] = {}
+    for line in lines[:-1]:
+        # As `_append` writes it. Within a string each quote has a backslash before it, so this is the field and nothing else.
+        start = line.find(_FOUND)
+        if start > 0 and line.startswith(_END):
+            try:
+                output, _ = _DECODER.raw_decode(line, len(_END) - 1)
+                found[output], _ = _DECODER.raw_decode(line, start + len(_FOUND) - 1)
+            except ValueError:
+                continue  # damaged
+    return {path for files in found.values() for path in files}
 
 
 def _take(line: bytes, steps: dict[str, Step], begun: set[str]) -> None:

@@ -158,11 +158,10 @@ class TargetsGraph:
 
     def _read_by_builds(self, label: str) -> Iterator[str]:
         for folder, names in self._journals.items():
-            from skrules.engine.journal import journal_name, read_steps
+            from skrules.engine.journal import journal_name, read_found
 
             if journal_name(label) in names:
-                for step in read_steps(folder, label).values():
-                    yield from (path for path in step.found if self._is_file(path))
+                yield from (path for path in sorted(read_found(folder, label)) if self._is_file(path))
 
 
 def journals_of(root: Path, build: str) -> tuple[Path, ...]:

@@ -10,7 +10,7 @@ import pytest
 from small_workspace import write_workspace
 
 from skrules.cli import COMMANDS, main
-from skrules.engine.journal import Journal, Step
+from skrules.engine.journal import Journal, Step, read_found
 from skrules.errors import UsageError
 from skrules.rules.place import declared_packages, find_place
 
@@ -259,3 +259,19 @@ def test_the_version(capsys):
         main(["--version"])
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith("skrules 0.")
+
+
+def test_found_files_are_those_of_the_last_good_steps(tmp_path):
+    def step(*found):
+        # A file may be called anything, also what looks like the field itself.
+        return Step(key={'"found":{"no":1}': '"found":{'}, inputs={"{": "}"}, outputs={}, found=dict.fromkeys(found, "1"))
+
+    journal = Journal(tmp_path)
+    journal.end("//a", "a.o", step("old.h", "both.h"))
+    journal.end("//a", 'odd"name', step('od"d{}.h', "große.h"))
+    journal.end("//a", "a.o", step("both.h", "new.h"))
+    journal.begin("//a", "a.o")
+    with (tmp_path / "a.jsonl").open("ab") as file:
+        file.write(b'nonsense\n{"end":"x","found":{"y"\n{"end":"z","found":{"z.h":"1"}')  # the last without its line end
+    assert read_found(tmp_path, "//a") == {"both.h", "new.h", 'od"d{}.h', "große.h"}
+    assert read_found(tmp_path, "//b") == set()
