@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from skrules.adapt.askers import Helpers, read_helpers
 from skrules.adapt.blocknum import ACCEPT_HINT, API, api_names, block_num_use, raw_finding
 from skrules.adapt.edits import Edit, apply, line_start
 from skrules.adapt.guards import inactive_edits
@@ -15,7 +16,7 @@ from skrules.adapt.pipes import plan_pipes
 from skrules.adapt.scopes import FileScopes, read_scopes
 from skrules.adapt.structure import Structure, finding, structure, tokens_in
 from skrules.adapt.tasktypes import TASK_MACROS
-from skrules.adapt.twins import Helpers, TwinUse, read_helpers, use_twins
+from skrules.adapt.twins import TwinUse, use_twins
 from skrules.contract.kerneltype import decided
 from skrules.contract.model import SuperKernelDecision
 from skrules.findings import Finding, Severity
@@ -64,7 +65,7 @@ def read_facts(unit: SourceUnit, headers: Sequence[SourceUnit]) -> FileFacts:
         chunks=read_chunks([unit, *headers]),
         words=words | macro_words,
         macro_words=macro_words,
-        helpers=read_helpers(scopes, unit, api, words | macro_words),
+        helpers=read_helpers(scopes, unit, api, words | macro_words, headers),
     )
 
 
@@ -99,7 +100,6 @@ def rewrite_body(
     edits += twins.edits
     if rewrites:
         edits += use.edits(code, _number(sys_args))
-        findings += _mix_warning(unit, kernel, code, use.calls[0][0])
     elif use.calls:  # the contract says never
         findings.append(
             finding(
@@ -111,6 +111,9 @@ def rewrite_body(
                 hint="the contract says sk.with_sys_args: never",
             )
         )
+    places = [edit.start for edit in (*(use.edits(code, "") if rewrites else ()), *twins.edits)]
+    if places:
+        findings += _mix_warning(unit, kernel, min(places))
     pipes = plan_pipes(code, unit.text, unit.newline, natural=_natural(helpers))
     edits += pipes.edits
     edits += list(inactive_edits(unit, kernel.body, edits))
@@ -207,13 +210,13 @@ def _statics(unit: SourceUnit, kernel: Kernel, code: Structure) -> list[Finding]
     ]
 
 
-def _mix_warning(unit: SourceUnit, kernel: Kernel, code: Structure, first: int) -> list[Finding]:
+def _mix_warning(unit: SourceUnit, kernel: Kernel, offset: int) -> list[Finding]:
     if kernel.type.core is not CoreType.MIX or (kernel.type.aic, kernel.type.aiv) != ("1", "2"):
         return []
     return [
         finding(
             unit,
-            code.tokens[first].start,
+            offset,
             "codegen.block-num-in-mix",
             f"{kernel.name}: in a 1:2 mix kernel a vector core sees twice the block number in sysArgs",
             severity=Severity.WARNING,

@@ -123,6 +123,25 @@ def test_accepting_the_number_is_right_only_in_a_super_kernel_of_as_many_blocks(
     assert "here a kernel of 4 ran in a super kernel of 8" in run.output
 
 
+def test_helpers_of_headers(workspace):
+    """`inner.h` comes in through `helpers.h`; the twins stand after the include of that."""
+    function, rest = HELPERS.split("class", 1)
+    inner = f"#ifndef INNER_H\n#define INNER_H\n{HEAD}namespace tools {{\n#if !defined(NO_SHARE)\n{function}#endif\n}}\n#endif\n"
+    outer = f'#pragma once\n#include "inner.h"\nclass{rest}'
+    source = f'{HEAD}#include "helpers.h"\n{COPY.replace("Share(64)", "tools::Share(64)")}'
+    write(workspace, source=source, headers={"inner.h": inner, "helpers.h": outer}, case=", super_kernel_blocks: 8")
+    run = compare(workspace)
+    assert run.status == 0, run.output
+    assert blocks(workspace) == [(4, 8)] * 3
+    assert "tools::Share_sk(static_cast" in adapted(workspace)
+
+    workspace.edit("ops/shares/helpers.h", "class", "int32_t n;\nclass")
+    run = compare(workspace)
+    assert run.status == 5, run.output
+    assert "ops/shares/inner.h:7:" in run.output
+    assert "what follows in ops/shares/helpers.h declares another 'n'" in run.output, run.output
+
+
 @pytest.mark.parametrize(("count", "message"), [(49, "the kernel has 4 and the device 48"), (3, "no place for a kernel of 4")])
 def test_super_kernels_that_cannot_be(workspace, count, message):
     write(workspace, source=HEAD + HELPERS + COPY, case=f", super_kernel_blocks: {count}")

@@ -118,9 +118,27 @@ def test_reasons_against_a_twin(helpers: str, body: str, reason: str) -> None:
 
 def test_helper_of_a_header() -> None:
     unit = read(f'{HEAD}#include "f.h"\n{KERNEL.format("f();")}'.encode(), "k.asc")
-    header = read(b"inline int f() { return AscendC::GetBlockNum(); }\n", "f.h")
-    (found,) = blockers(adapt(unit, resolve(unit, None), [header]).findings)
+    header = b"inline int f() { return AscendC::GetBlockNum(); }\n"
+    text = adapt(unit, resolve(unit, None), [read(header, "f.h")]).text().decode()
+    assert text.index('#include "f.h"') < text.index("int f_sk(int64_t skrulesNumBlocks)") < text.index("void k(")
+    assert f"f_sk({NUMBER});" in text
+
+
+def test_helper_of_a_header_that_means_something_else_below() -> None:
+    unit = read(f'{HEAD}#include "f.h"\n{KERNEL.format("f();")}'.encode(), "k.asc")
+    header = b"#define N 1\ninline int f() { return N * AscendC::GetBlockNum(); }\n#undef N\n"
+    (found,) = blockers(adapt(unit, resolve(unit, None), [read(header, "f.h")]).findings)
     assert (found.rule, found.at.file) == ("codegen.block-num-in-helper", "f.h")
+    assert "has #undef" in found.message
+
+
+@pytest.mark.parametrize(("body", "offset"), [("one();", 0), ("int n = AscendC::GetBlockNum(); one();", 8)])
+def test_mixed_kernels_are_warned_also_where_only_a_helper_asks(body: str, offset: int) -> None:
+    helper = "inline int one() { return GetBlockNum(); }\n"
+    text = helper + KERNEL.format(body).replace("__vector__", "__mix__(1, 2)")
+    (found,) = [each for each in run(text).findings if each.rule == "codegen.block-num-in-mix"]
+    assert found.at.column == KERNEL.replace("__vector__", "__mix__(1, 2)").index("{}") + offset
+    assert not [each for each in run(text.replace("(1, 2)", "(1, 1)")).findings if each.rule == "codegen.block-num-in-mix"]
 
 
 def test_line_ends_and_bytes_stay() -> None:
