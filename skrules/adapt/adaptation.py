@@ -18,7 +18,7 @@ from skrules.errors import Location
 from skrules.findings import Finding, Severity, blockers
 from skrules.shapes import shape
 from skrules.source.form import Form, SkForm, classify
-from skrules.source.model import SourceUnit, Span
+from skrules.source.model import Kernel, SourceUnit, Span
 from skrules.source.selection import MACRO_REDEFINED
 
 COMPLETED = "completed"
@@ -97,14 +97,17 @@ def _bind_kernels(
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in resolution.entries:
         groups.setdefault(identity(entry.kernel), []).append(entry)
+    definitions: dict[tuple[str, str], list[Kernel]] = {name: [] for name in groups}
+    for kernel in unit.kernels:
+        if identity(kernel) in groups:
+            definitions[identity(kernel)].append(kernel)
     adapted: list[AdaptedEntry] = []
     fragments: list[Fragment] = []
     findings: list[Finding] = []
     helpers: set[str] = set()
     for name, entries in groups.items():
         draft = Draft(facts, entries, taken, template, verified)
-        definitions = [kernel for kernel in unit.kernels if identity(kernel) == name]
-        fragments += [block for kernel in definitions if (block := draft.block(kernel)) is not None]
+        fragments += [block for kernel in definitions[name] if (block := draft.block(kernel)) is not None]
         findings += dict.fromkeys(draft.findings)
         adapted += draft.adapted[: len(entries)]
         helpers |= draft.twins

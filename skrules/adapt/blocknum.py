@@ -50,8 +50,8 @@ class BlockNumUse:
 def api_names(code: Structure) -> frozenset[str]:
     """Return the names that mean namespace AscendC in a file: itself and its aliases."""
     names = {"AscendC"}
-    for index in range(len(code.tokens)):
-        if code.text(index) == "namespace" and code.is_name(index + 1) and code.text(index + 2) == "=":
+    for index, text in enumerate(code.texts):
+        if text == "namespace" and code.is_name(index + 1) and code.text(index + 2) == "=":
             target = index + 3 + (code.text(index + 3) == "::")
             if code.text(target) in names and code.text(target + 1) == ";":
                 names.add(code.text(index + 1))

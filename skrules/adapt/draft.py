@@ -239,12 +239,14 @@ class Draft:
     def check_target(self, entry: Entry) -> None:
         """The binding stands right after the kernel: what it names must be declared by then, and no specialisation may follow."""
         arguments = entry.template_arguments
+        if not arguments:
+            return
         words = {word for argument in arguments for word in _WORD.findall(argument)}
         end = self.kernel.span.end
         tokens = self.facts.scopes.code.tokens
-        seen = {token.text for token in tokens if token.start < end}
+        words -= {token.text for token in tokens if token.start < end}
         for index, token in enumerate(tokens):
-            later = token.start >= end and token.text in words - seen and self.facts.scopes.is_outside(index)
+            later = token.text in words and token.start >= end and self.facts.scopes.is_outside(index)
             if later and _declares(tokens, index):
                 self.report(
                     "codegen.bind-target-declared-later",

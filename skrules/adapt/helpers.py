@@ -81,7 +81,7 @@ def _chunks(unit: SourceUnit) -> Iterator[Chunk]:
         unit=unit,
         code=code,
         api=api_names(code),
-        declared=frozenset(word for word in RAW_WORDS if any(is_declared(code, at, word) for at in range(len(code.tokens)))),
+        declared=frozenset(word for at, word in enumerate(code.texts) if word in RAW_WORDS and is_declared(code, at, word)),
     )
     kernels = sorted(kernel.span for kernel in unit.kernels)
     starts = [span.start for span in kernels]
@@ -102,9 +102,10 @@ def _chunks(unit: SourceUnit) -> Iterator[Chunk]:
             holder = around[-1][0].name if around and around[-1][0].is_class else ""
             around.append((owner, holder or _qualifier(code, owner, index), []))
             own.append(around[-1])
-        if directive_name(token.text) == "define":
-            yield reader.macro(index)
-        elif not code.is_directive(index) and not is_in_kernel(token.start):
+        if code.is_directive(index):
+            if directive_name(token.text) == "define":
+                yield reader.macro(index)
+        elif not is_in_kernel(token.start):
             (around[-1][2] if around else outside).append(index)
     for owner, holder, indices in own:
         names = _names(owner, holder)

@@ -91,10 +91,10 @@ def has_overload(scopes: FileScopes, kernel: Kernel, unit: SourceUnit) -> bool:
     Kernels of one name are no overloads: they are twins in `#if` branches, or a template and its specialisations.
     """
     code = scopes.code
-    kernels = {each.name_span.start for each in unit.kernels}
+    kernels = {each.name_span.start for each in unit.kernels if each.name == kernel.name}
     own = _parameter_text(unit.text, kernel.parameter_span.start, kernel.parameter_span.end)
     for index, token in enumerate(code.tokens):
-        if not scopes.is_outside(index) or token.text != kernel.name or token.start in kernels:
+        if token.text != kernel.name or token.start in kernels or not scopes.is_outside(index):
             continue
         if code.text(index + 1) != "(" or code.partner[index + 1] < 0:
             continue

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from skrules.findings import Finding, Severity
-from skrules.source.code import lines_of
+from skrules.source.code import INSIGNIFICANT, lines_of
 from skrules.source.model import SourceUnit, Span, Token, TokenKind
 from skrules.source.tokens import BRANCH_DIRECTIVES, IF_DIRECTIVES, directive_name, spelling
 
@@ -59,11 +59,12 @@ def tokens_in(unit: SourceUnit, span: Span) -> tuple[Token, ...]:
 
 def structure(tokens: Iterable[Token]) -> Structure:
     """Match brackets and conditional groups. Wrong input gives `balanced` false, never an error."""
-    kept = tuple(token for token in tokens if token.kind not in (TokenKind.BLANK, TokenKind.COMMENT, TokenKind.INACTIVE))
+    kept = tuple(token for token in tokens if token.kind not in INSIGNIFICANT)
     partner = [-1] * len(kept)
     branches: list[tuple[Branch, ...]] = []
     open_brackets: list[int] = []
     groups: list[tuple[Branch, list[int]]] = []
+    around: tuple[Branch, ...] = ()
     balanced = True
     for index, token in enumerate(kept):
         name = directive_name(token.text) if token.kind is TokenKind.DIRECTIVE else ""
@@ -85,7 +86,9 @@ def structure(tokens: Iterable[Token]) -> Structure:
                     partner[start], partner[index] = index, start
                 else:
                     balanced = False
-        branches.append(tuple(branch for branch, _ in groups))
+        if name:
+            around = tuple(branch for branch, _ in groups)
+        branches.append(around)
     return Structure(
         tokens=kept,
         texts=tuple(spelling(token) for token in kept),

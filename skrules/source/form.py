@@ -6,6 +6,7 @@ Only code counts: what comments and strings say about SK changes nothing.
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from skrules.source.code import Code, code_of, join, lines_of
@@ -72,9 +73,9 @@ def classify(unit: SourceUnit) -> Form:
     `current-sk-bind` needs an SK function and an SK_BIND for every kernel, and no legacy marker; anything between that
     and nothing is `partial`; a file without a kernel is `unknown`.
     """
-    code = code_of(unit.tokens)
-    markers = _markers(unit, code)
-    targets = _bind_targets(code)
+    parts = _parts(code_of(unit.tokens))
+    markers = _markers(unit, parts)
+    targets = _bind_targets(parts)
     bound = tuple(kernel.qualified_name for kernel in unit.kernels if _is_bound(kernel, targets))
     unbound = tuple(kernel.qualified_name for kernel in unit.kernels if not _is_bound(kernel, targets))
     form, notes = _decide(unit, markers, bound, unbound)
@@ -120,7 +121,7 @@ def overall(forms: tuple[Form, ...]) -> SkForm:
     return kinds.pop() if len(kinds) == 1 else SkForm.MIXED
 
 
-def _markers(unit: SourceUnit, code: Code) -> tuple[Marker, ...]:
+def _markers(unit: SourceUnit, parts: Sequence[Code]) -> tuple[Marker, ...]:
     lines = lines_of(unit.text, unit.path)
     found: list[Marker] = []
 
@@ -128,7 +129,7 @@ def _markers(unit: SourceUnit, code: Code) -> tuple[Marker, ...]:
         line, column = lines.position(offset)
         found.append(Marker(name=name, line=line, column=column, confidence=confidence, is_legacy=is_legacy))
 
-    for part in _parts(code):
+    for part in parts:
         for index, text in enumerate(part.texts):
             if text in _MARKERS and part.is_identifier(index):
                 confidence, is_legacy = _MARKERS[text]
@@ -157,13 +158,15 @@ def _parts(code: Code) -> list[Code]:
     return [shown, *(macro.code for macro in macros if macro is not None)]
 
 
-def _bind_targets(code: Code) -> frozenset[str]:
+def _bind_targets(parts: Iterable[Code]) -> frozenset[str]:
     """Return the first arguments of all SK_BIND, without template arguments and casts, qualified as written."""
     targets: set[str] = set()
-    for part in _parts(code):
+    for part in parts:
         for index, text in enumerate(part.texts):
+            if text != "SK_BIND" or part.text(index + 1) != "(":
+                continue
             closing = part.pairs.get(index + 1, -1)
-            if text != "SK_BIND" or part.text(index + 1) != "(" or closing < index:
+            if closing < index:
                 continue
             end = index + 2
             while end < closing and part.texts[end] != ",":
