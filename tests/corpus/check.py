@@ -82,9 +82,12 @@ def _check(job: Job) -> Outcome:
         problem for source in {id(first): first, id(second): second}.values() for problem in _problems(source, headers, chosen)
     ]
     compiled = job.compiles and second.status == "completed"
+    unjudged: tuple[str, ...] = ()
     if compiled:
         compiler = Compiler(job.scratch, job.headers.folders if job.headers else ())
-        problems += [("compiler", message) for message in compiler.new_errors(second, job.path, chosen)]
+        messages = tuple(compiler.new_errors(second, job.path, chosen))
+        problems += [("compiler", message) for message in messages if compiler.judged]
+        unjudged = () if compiler.judged else messages
     told = difference(unit, job.expected)
     if told and not unit.findings:
         problems.append(("read-without-finding", told))
@@ -99,6 +102,7 @@ def _check(job: Job) -> Outcome:
         accepted_rules=_rules(second),
         problems=tuple(problems),
         compiled=compiled,
+        unjudged=unjudged,
         seconds={"read": read_at - start, "adapt": adapted_at - read_at},
     )
 

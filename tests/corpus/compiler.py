@@ -41,6 +41,7 @@ class Compiler:
         self.driver = Driver(os.environ)
         self.include = self.driver.include
         self.table = self.driver.arch_table(scratch)
+        self.judged = True  # false: what is new may follow from what is wrong with the original; a person must look
 
     def new_errors(self, source: AdaptedSource, path: Path, macros: Macros = MappingProxyType({})) -> Iterator[str]:
         """Yield the messages on the adapted text that the original, at `path`, does not get, where `macros` are stated."""
@@ -69,6 +70,7 @@ class Compiler:
             # Where the original itself is no C++ here, for want of its macros, what follows a mistake is no mistake of its own.
             if any(message.startswith("expected ") for message in before):
                 new = {message for message in new if not message.startswith("expected ")}
+                self.judged = not new
             yield from sorted(new)
 
     def errors(

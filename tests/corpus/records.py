@@ -43,6 +43,7 @@ class Outcome:
     accepted_status: str
     accepted_rules: tuple[str, ...]
     problems: tuple[tuple[str, str], ...] = ()
+    unjudged: tuple[str, ...] = ()  # messages of a compiler that could not make sense of the original either
     compiled: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
 

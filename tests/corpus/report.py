@@ -23,6 +23,7 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "completed": sum(outcome.status in _DONE for outcome in outcomes),
         "completed_when_accepted": sum(outcome.accepted_status in _DONE for outcome in outcomes),
         "compiled": sum(outcome.compiled for outcome in outcomes),
+        "not_judged": sum(bool(outcome.unjudged) for outcome in outcomes),
         "crashes": sum(outcome.status == "crash" for outcome in outcomes),
         "wrong": sum(bool(outcome.problems) for outcome in outcomes),
         "problems": dict(Counter(kind for outcome in outcomes for kind, _ in dict.fromkeys(outcome.problems)).most_common()),
@@ -34,7 +35,7 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _is_failing(outcome: Outcome) -> bool:
-    return bool(outcome.problems) or not outcome.kernels_read or outcome.accepted_status not in _DONE
+    return bool(outcome.problems or outcome.unjudged) or not outcome.kernels_read or outcome.accepted_status not in _DONE
 
 
 def lines(summary: dict[str, Any]) -> Iterable[str]:
@@ -47,7 +48,8 @@ def lines(summary: dict[str, Any]) -> Iterable[str]:
     yield f"kernels read exactly          {share('kernels_read_exactly')}"
     yield f"completed                     {share('completed')}"
     yield f"completed, accept recorded    {share('completed_when_accepted')}"
-    yield f"wrong outputs                 {summary['wrong']}, crashes {summary['crashes']}, compiled {summary['compiled']}"
+    compiled = f"compiled {summary['compiled']} (a person must judge {summary['not_judged']})"
+    yield f"wrong outputs                 {summary['wrong']}, crashes {summary['crashes']}, {compiled}"
     for key, title in (
         ("problems", "problems"),
         ("rules", "needs human"),
@@ -60,6 +62,7 @@ def lines(summary: dict[str, Any]) -> Iterable[str]:
         if outcome["difference"]:
             yield f"    not read as expected: {outcome['difference']}"
         yield from (f"    {kind}: {detail.splitlines()[-1]}" for kind, detail in outcome["problems"][:3])
+        yield from (f"    to judge: {message}" for message in outcome["unjudged"][:3])
         if outcome["accepted_rules"]:
             yield f"    {', '.join(outcome['accepted_rules'])}"
     for part, speed in summary["megabytes_per_second"].items():
