@@ -171,11 +171,11 @@ def _bind_targets(parts: Iterable[Code]) -> frozenset[str]:
             end = index + 2
             while end < closing and part.texts[end] != ",":
                 end = part.pairs.get(end, end) + 1 if part.texts[end] in ("(", "[") else end + 1
-            targets.add(_target_name(part, index + 2, end))
+            targets.add(target_name(part, index + 2, end))
     return frozenset(targets)
 
 
-def _target_name(code: Code, start: int, end: int) -> str:
+def target_name(code: Code, start: int, end: int) -> str:
     """Return `ns::k` for `ns::k<half>`, `&ns::k` and `static_cast<void (*)(GM_ADDR)>(ns::k<half>)`."""
     if code.text(start) == "static_cast" and code.text(end - 1) == ")":
         start, end = code.pairs.get(end - 1, start) + 1, end - 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from skrules.source.calls import identifiers_in, reachable, uses
 from skrules.source.kernels import Prototype, read_prototypes
 from skrules.source.model import CoreType, Kernel, KernelType, SourceUnit, Span, TemplateParameter
+from skrules.toolchain.bound_types import bound_types
 
 # What tells the kinds of a bare `__aicore__` kernel apart: instructions of the cube core, and everything that only makes
 # sense where cube and vector cores work together. Source: CANN AscendC API reference, chapters Cube and Matmul.
@@ -45,6 +47,7 @@ class KnownKernels:
         self.units = (unit, *headers)
         self.uses: dict[str, frozenset[str]] | None = None
         self.bodies: dict[str, dict[Span, frozenset[str]]] = {}
+        self.bound: dict[str, Mapping[str, KernelType]] = {}
         self.all: tuple[LaunchTarget, ...] | None = None
         self.found: dict[str, tuple[LaunchTarget, ...]] = {}
         of_headers = (prototype for header in headers for prototype in read_prototypes(header))
@@ -79,7 +82,7 @@ class KnownKernels:
     def _of_kernel(self, unit: SourceUnit, kernel: Kernel) -> LaunchTarget:
         return LaunchTarget(
             name=kernel.name,
-            type=self._inferred(self._used_by(unit, kernel)) if kernel.type.core is CoreType.BARE else kernel.type,
+            type=self._type_of(unit, kernel) if kernel.type.core is CoreType.BARE else kernel.type,
             parameters=-1 if kernel.signature_has_conditions else len(kernel.parameters),
             required=_required(kernel.template_parameters),
             scope=(unit.path, kernel.namespaces, kernel.conditions),
@@ -94,6 +97,12 @@ class KnownKernels:
             required=_required(prototype.template_parameters),
             scope=(prototype.parameters,),
         )
+
+    def _type_of(self, unit: SourceUnit, kernel: Kernel) -> KernelType:
+        """Return what a bare kernel runs as. Its SK function says what the contract decides, where a contract decides it."""
+        if unit.path not in self.bound:
+            self.bound[unit.path] = bound_types(unit)
+        return self.bound[unit.path].get(kernel.name) or self._inferred(self._used_by(unit, kernel))
 
     def _used_by(self, unit: SourceUnit, kernel: Kernel) -> frozenset[str]:
         if unit.path not in self.bodies:

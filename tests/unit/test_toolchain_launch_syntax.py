@@ -94,6 +94,24 @@ def test_type_of_a_bare_kernel(body: str, cores: str) -> None:
     assert f'{{"k", {cores}, 2201}}' in launch(text)
 
 
+@pytest.mark.parametrize(
+    ("twin", "bind", "cores"),
+    [
+        ("__vector__ void k_sk(", "k, 4, k_sk<0>, k_sk<1>", "0, 1"),
+        ("__mix__(1, 1) void k_sk(", "static_cast<void (*)(int)>(ns::k), 4, ns::k_sk<0>", "1, 1"),
+        ("__aicore__ void k_sk(", "k, 4, k_sk<0>", "1, 0"),
+        ("\n#if A\n__vector__\n#else\n__mix__(1, 2)\n#endif\nvoid k_sk(", "k, 4, k_sk<0>", "1, 0"),
+        ("__vector__ void k_sk(", "other, 4, k_sk<0>", "1, 0"),
+        ("__vector__ void k_sk(", "k", "1, 0"),
+        ("__vector__ void k_sk(", "", "1, 0"),
+    ],
+)
+def test_a_bare_kernel_runs_as_its_sk_function_does(twin: str, bind: str, cores: str) -> None:
+    kernel = "__global__ __aicore__ void k(int n) { Mmad(); }\n"
+    text = f"{kernel}template <uint32_t s>\n__sk__ {twin}const A *a) {{}}\nSK_BIND({bind});\nvoid f() {{ k<<<1, 0, s>>>(1); }}\n"
+    assert f'{{"k", {cores}, 2201}}' in rewritten(text)
+
+
 def test_lines_keep_their_numbers_and_comments_stay() -> None:
     text = VECTOR + "ops::\n  add\n <<< 8, // blocks\n nullptr,\n s>>>\n (x,\n\n 5 /* n */); int after; // add<<<1>>>()\n"
     result = rewritten(text)
