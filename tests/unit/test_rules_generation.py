@@ -154,3 +154,14 @@ def test_a_kernel_of_the_operator_build_is_one_finding() -> None:
     assert generate("k", [unit], contract, {"k.asc": "k.asc"}, {}).adapted
     with pytest.raises(NeedsHuman, match="generates DTYPE_X"):
         generate("k", [unit], None, {"k.asc": "k.asc"}, {}, {}, ["-UDTYPE_X", "x-DDTYPE_X"])
+
+
+def test_the_descriptor_has_the_type_that_the_contract_decides() -> None:
+    body = "KERNEL_TASK_TYPE(1, KERNEL_TYPE_AIV_ONLY); KERNEL_TASK_TYPE(2, KERNEL_TYPE_MIX_AIC_1_1);"
+    unit = read(f'#include "kernel_operator.h"\n__global__ __aicore__ void k() {{ {body} }}\n'.encode(), "k.asc")
+    contract = load(b'entries: {k: {sk: {kernel_type: "mix(1, 1)"}}}', "c.yaml")
+    text = generate("k", [unit], contract, {"k.asc": "k.asc"}, {})
+    assert '{"k", "k", SKRULES_MIX, 1, 1,' in text.descriptor
+    assert b"__sk__ __mix__(1, 1) void k_sk(" in text.adapted["k.asc"]
+    with pytest.raises(NeedsHuman):
+        generate("k", [unit], load(b"entries: {k: {}}", "c.yaml"), {"k.asc": "k.asc"}, {})
