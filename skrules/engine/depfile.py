@@ -48,6 +48,17 @@ def workspace_headers(depfile: Path, root: Path, exclude: frozenset[str]) -> tup
     return tuple(dict.fromkeys(name for name in found if name and name not in exclude))
 
 
+def vanished_headers(depfile: Path, root: Path) -> tuple[str, ...]:
+    """Return the files of the workspace that `depfile` names and that are there no more: gone while the step ran."""
+    try:
+        names = read_depfile(depfile.read_text(encoding="utf-8", errors="surrogateescape"))
+    except OSError:
+        return ()
+    # Not what stands for text without a file, such as `<built-in>`.
+    own = [name.removeprefix(f"{root}/") for name in names if not name.startswith("<")]
+    return tuple(name for name in own if "\0" not in name and not name.startswith("/") and not os.path.lexists(root / name))
+
+
 def shadows(headers: Iterable[str], root: Path, folders: Iterable[str]) -> tuple[str, ...]:
     """Return the workspace files that an include of one of `headers` may mean instead: same name, other search folder.
 

@@ -1,8 +1,9 @@
 """Content digests of files, remembered by what `stat` says of them.
 
 A digest is computed once for each content a file has had in this run. What an earlier run remembered is believed only
-while modification time, size and inode are the same, and not for a file that was written so shortly before it was looked
-at that a later change could have left all three as they were (the "racy" files of git).
+while size, inode, modification time and the time of the last change of any kind are the same: `cp -p` and `touch -d` can
+set the former time back, nobody can set the latter. Nor is it believed for a file that was written so shortly before it was
+looked at that a later change could have left all of them as they were (the "racy" files of git).
 """
 
 from __future__ import annotations
@@ -25,15 +26,19 @@ class Known(NamedTuple):
     """What is remembered of a file. `looked_at` is when, in nanoseconds since the epoch."""
 
     mtime_ns: int
+    ctime_ns: int
     size: int
     inode: int
     digest: str
     looked_at: int
 
+    @classmethod
+    def of(cls, found: os.stat_result, digest: str, looked_at: int) -> Known:
+        return cls(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, digest, looked_at)
+
     def is_racy(self) -> bool:
         """Tell whether the file could have changed after it was looked at without `stat` showing it."""
-        step = _COARSE_NS if self.mtime_ns % _SECOND_NS == 0 else _TICK_NS
-        return self.mtime_ns + step >= self.looked_at
+        return is_racy(self.mtime_ns, self.ctime_ns, self.looked_at)
 
 
 class FileDigests:
@@ -46,20 +51,34 @@ class FileDigests:
 
     def digest(self, path: str) -> str:
         """Return the digest of a regular file's content, or "" when there is no such file to read."""
+        known = self.look(path)
+        return known.digest if known is not None else ""
+
+    def look(self, path: str) -> Known | None:
+        """Return what is known of a regular file now, or None when there is no such file to read."""
         place = path if path[:1] == "/" else self._root + path
         try:
             looked_at = time.time_ns()
             found = os.stat(place)  # noqa: PTH116 - ten thousands of times
         except (OSError, ValueError):
-            return ""
+            return None
         known = self._known.get(path)
         if known is not None and _is_same(known, found) and not known.is_racy():
-            return known.digest
+            return known
         digest = digest_of(place)
-        if digest:
-            with self._lock:
-                self._known[path] = Known(found.st_mtime_ns, found.st_size, found.st_ino, digest, looked_at)
-        return digest
+        if not digest:
+            return None
+        known = Known.of(found, digest, looked_at)
+        with self._lock:
+            self._known[path] = known
+        return known
+
+    def is_untouched(self, path: str, known: Known | None) -> bool:
+        """Tell whether nothing was done to a file since `known` was returned for it, not even what left its content alone."""
+        try:
+            return known is not None and _is_same(known, os.stat(path if path[:1] == "/" else self._root + path))  # noqa: PTH116
+        except (OSError, ValueError):
+            return False
 
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
         return {path: self.digest(path) for path in paths}
@@ -69,7 +88,7 @@ class FileDigests:
         racy = [path for path, known in self.known().items() if known.is_racy()]
         if not racy:
             return
-        newest = max(self._known[path].mtime_ns for path in racy)
+        newest = max(self._known[path].ctime_ns for path in racy)
         time.sleep(max(0.0, min(newest + 2 * _TICK_NS - time.time_ns(), 2 * _TICK_NS)) / _SECOND_NS)
         for path in racy:
             self.digest(path)
@@ -78,6 +97,13 @@ class FileDigests:
         """Return everything remembered so far."""
         with self._lock:
             return dict(self._known)
+
+
+def is_racy(mtime_ns: int, ctime_ns: int, looked_at: int) -> bool:
+    """Tell whether something with these times, seen at `looked_at`, could change once more and keep both."""
+    # A modification time to come was set by somebody: the next change sets another one.
+    newest = ctime_ns if mtime_ns > looked_at else max(mtime_ns, ctime_ns)
+    return newest + (_COARSE_NS if newest % _SECOND_NS == 0 else _TICK_NS) >= looked_at
 
 
 def is_unchanged(known: Known, place: str) -> bool:
@@ -101,4 +127,9 @@ def digest_of(place: str) -> str:
 
 
 def _is_same(known: Known, found: os.stat_result) -> bool:
-    return known.mtime_ns == found.st_mtime_ns and known.size == found.st_size and known.inode == found.st_ino
+    return (
+        known.ctime_ns == found.st_ctime_ns
+        and known.mtime_ns == found.st_mtime_ns
+        and known.size == found.st_size
+        and known.inode == found.st_ino
+    )

@@ -7,6 +7,7 @@ outputs are then not believed, whatever they look like. Only the last line can b
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import threading
@@ -18,7 +19,7 @@ from urllib.parse import quote
 
 from skrules.engine.files import write_atomically
 
-# A journal with many more lines than steps is written anew when it is next read.
+# A journal with many more lines than steps is written anew when a line is next added.
 _LINES_PER_STEP = 8
 _END, _FOUND = '{"end":"', '"found":{'
 _DECODER = json.JSONDecoder()
@@ -51,6 +52,7 @@ class Journal:
         self.folder = folder
         self._labels: dict[str, dict[str, Step]] = {}
         self._begun: dict[str, set[str]] = {}
+        self._untidy: set[str] = set()
         self._lock = threading.Lock()
 
     def step(self, label: str, output: str) -> Step | None:
@@ -64,12 +66,16 @@ class Journal:
         with self._lock:
             return self._read(label).get(output)
 
-    def begin(self, label: str, output: str) -> None:
-        """Note that the step of `output` is about to touch its outputs. Raises OSError when that cannot be written."""
+    def begin(self, label: str, output: str) -> int:
+        """Note that the step of `output` is about to touch its outputs; return the time by the file system's clock, in ns.
+
+        Raises OSError when that cannot be written.
+        """
         with self._lock:
             self._read(label)
-            self._append(label, {"begin": output})
+            now = self._append(label, {"begin": output})
             self._begun[label].add(output)
+            return now
 
     def end(self, label: str, output: str, step: Step) -> None:
         """Note what the outputs were made from. Raises OSError when that cannot be written."""
@@ -82,14 +88,21 @@ class Journal:
     def _place(self, label: str) -> Path:
         return self.folder / journal_name(label)
 
-    def _append(self, label: str, record: Mapping[str, Any]) -> None:
+    def _append(self, label: str, record: Mapping[str, Any]) -> int:
         self.folder.mkdir(parents=True, exist_ok=True)
+        if label in self._untidy:
+            self._rewrite(label)
+            self._untidy.discard(label)
         line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
         file = os.open(self._place(label), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         try:
             written = os.write(file, line)
             if written != len(line):  # a full disk takes a part
-                raise OSError(28, "no space left", str(self._place(label)))
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._place(label)))
+            return os.fstat(file).st_mtime_ns
+        except OSError:
+            self._untidy.add(label)  # a part of a line may be there: nothing may be appended to it
+            raise
         finally:
             os.close(file)
 
@@ -108,7 +121,7 @@ class Journal:
         self._begun[label] = begun
         # The last piece is empty, or the part of a line that a killed run got to write: nothing may be appended to it.
         if lines and (lines[-1] or len(lines) > _LINES_PER_STEP * (len(steps) + 1)):
-            self._rewrite(label)
+            self._untidy.add(label)  # written anew by the first who writes: those who only ask write nothing
         return steps
 
     def _rewrite(self, label: str) -> None:
@@ -154,9 +167,17 @@ def _take(line: bytes, steps: dict[str, Step], begun: set[str]) -> None:
         output = str(record.pop("end"))
         record["because"] = tuple(record.get("because", ()))
         step = Step(**record)
-        if not all(isinstance(part, dict) for part in (step.key, step.inputs, step.found, step.outputs)):
+        if not all(_is_mapping(part) for part in (step.key, step.inputs, step.found, step.outputs)):
+            raise TypeError
+        if not all(isinstance(part, str) for part in (step.source, *step.because)):
+            raise TypeError
+        if not isinstance(step.seconds, int | float) or type(step.memory) is not int or step.memory < 0:
             raise TypeError
         steps[output] = step
         begun.discard(output)
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return  # half a line, or one of another version: what it spoke of is made again
+
+
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(part, str) for part in value.values())

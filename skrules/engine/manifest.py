@@ -11,23 +11,27 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from skrules.engine.digests import Known, is_unchanged
+from skrules.engine.digests import Known, is_racy, is_unchanged
 from skrules.engine.files import write_atomically
 
-_VERSION = 1
+_VERSION = 2
 # What editors and Python leave beside sources says nothing about them.
 _PASSING = ("__pycache__",)
 
 
 class Folder(NamedTuple):
-    """`names` is a digest of what a folder holds, `structure` one of its folders and of the files that declare packages."""
+    """`names` is a digest of what a folder holds, `structure` one of its folders and of the files that declare packages.
 
-    mtime_ns: int
+    `time_ns` is when it last changed in any way; 0 when it could change once more and keep that time.
+    """
+
+    time_ns: int
     names: str
     structure: str
 
@@ -64,6 +68,7 @@ class Freshness:
 def look_at(path: Path, *, declares: str) -> Folder | None:
     """Return what is remembered of a folder, or None when there is none. `declares` is the name of files that declare."""
     try:
+        looked_at = time.time_ns()
         found = path.stat()
         with os.scandir(path) as entries:
             listed = sorted((entry.name, entry.is_dir()) for entry in entries if not _is_passing(entry.name))
@@ -71,7 +76,8 @@ def look_at(path: Path, *, declares: str) -> Folder | None:
         return None
     names = "\0".join(name for name, _ in listed)
     structure = "\0".join(name for name, is_folder in listed if is_folder or name == declares)
-    return Folder(found.st_mtime_ns, _digest(names), _digest(structure))
+    racy = is_racy(found.st_mtime_ns, found.st_ctime_ns, looked_at)
+    return Folder(0 if racy else found.st_ctime_ns, _digest(names), _digest(structure))
 
 
 def compare(manifest: Manifest, root: Path, *, declares: str) -> Freshness:
@@ -100,7 +106,7 @@ def _changed_folders(manifest: Manifest, root: Path, declares: str) -> tuple[set
     names, structure = set(), set()
     for path, known in manifest.folders.items():
         try:
-            if (root / path).stat().st_mtime_ns == known.mtime_ns:
+            if (root / path).stat().st_ctime_ns == known.time_ns:
                 continue
         except OSError:
             pass
@@ -159,7 +165,7 @@ def load(path: Path) -> Manifest | None:
             layout=tuple(places[index] for index in data["layout"]),
             groups={label: unpacked(group) for label, group in data["groups"].items()},
         )
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         return None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from skrules.engine.action import Action
 from skrules.engine.cache import StepCache
-from skrules.engine.depfile import search_folders, shadows, workspace_headers
+from skrules.engine.depfile import search_folders, shadows, vanished_headers, workspace_headers
 from skrules.engine.digests import FileDigests
 from skrules.engine.journal import Journal, Step
 from skrules.engine.slots import MIB, MemorySlots
@@ -26,13 +27,20 @@ from skrules.errors import BuildError, SkrulesError
 # Stands for the content of a file that changed while a step read it: equal to nothing.
 _UNSURE = "?"
 
+# As compilers, linkers and Python write it: `a.asc:3:5: error: ...`, `ld: undefined reference`, `ValueError: ...`.
+_ERROR = re.compile(r"\b(fatal |internal )?[Ee]rror\b.*:|\berror: |undefined (reference|symbol)|\w(Error|Exception): ")
+
 
 class CommandFailed(SkrulesError):
-    """A command ended badly. Status 4 is that of a driver which found no compiler; all else is the user's source."""
+    """A command ended badly. Status 4 is that of a driver which found no compiler; all else is the user's source.
 
-    def __init__(self, message: str, *, status: int) -> None:
+    `first` is the first line of what it said that tells of an error, or "".
+    """
+
+    def __init__(self, message: str, *, status: int, said: str = "") -> None:
         super().__init__(message)
         self.exit_code = 4 if status == 4 else 1
+        self.first = first_error(said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +65,7 @@ class StepRunner:
         say: Callable[[str], None],
         cache: StepCache | None = None,
         show_commands: bool = False,
+        note_process: Callable[[int], None] | None = None,
     ) -> None:
         self.root = root
         self.journal = journal
@@ -65,6 +74,7 @@ class StepRunner:
         self.say = say
         self.cache = cache
         self.show_commands = show_commands
+        self.note_process = note_process
 
     def causes(self, action: Action) -> tuple[Cause, ...]:
         """Return why `action` has to run; nothing when its outputs are current."""
@@ -86,7 +96,8 @@ class StepRunner:
 
         Raises SkrulesError, and OSError when something cannot be read or written. Then the outputs count as not made.
         """
-        before = self.digests.digests(action.inputs)
+        looks = {path: self.digests.look(path) for path in action.inputs}
+        before = {path: known.digest if known else "" for path, known in looks.items()}
         missing = [path for path, digest in before.items() if not digest and not (self.root / path).is_file()]
         if missing:
             raise BuildError(f"{action.label}: there is no file {missing[0]}")
@@ -100,15 +111,16 @@ class StepRunner:
         wanted = int(last.memory * 1.1) if last and last.memory else action.memory * MIB
         with self.slots.take(wanted):
             on_run()
-            self.journal.begin(action.label, action.outputs[0])
-            started_ns, started = time.time_ns(), time.monotonic()
+            began = self.journal.begin(action.label, action.outputs[0])
+            started = time.monotonic()
             memory = self._run(action)
             seconds = time.monotonic() - started
         self._refuse_missing(action)
-        found = self._found(action, started_ns)
+        found = self._found(action, began)
+        before = {path: before[path] if self.digests.is_untouched(path, known) else _UNSURE for path, known in looks.items()}
         step = self._step(action, before, found, because=because, source="run", seconds=round(seconds, 3), memory=memory)
         self.journal.end(action.label, action.outputs[0], step)
-        if key and self.cache is not None and _UNSURE not in found.values() and before == self.digests.digests(action.inputs):
+        if key and self.cache is not None and _UNSURE not in (*before.values(), *found.values()):
             self.cache.store(key, self.root, _outputs(action), found)
         return Done(source="run", seconds=seconds, found=tuple(found))
 
@@ -151,6 +163,8 @@ class StepRunner:
             )
         except OSError as error:
             raise CommandFailed(f"{command[0]}: {error.strerror}", status=1) from error
+        if self.note_process is not None:
+            self.note_process(process.pid)
         assert process.stdout is not None
         with process.stdout:
             said = process.stdout.read().decode("utf-8", "replace")
@@ -162,7 +176,8 @@ class StepRunner:
         if process.returncode:
             code = process.returncode
             how = f"exit status {code}" if code > 0 else f"signal {-code}"
-            raise CommandFailed(f"{action.label} {action.arch}: {action.mnemonic} {action.what} failed ({how})", status=code)
+            text = f"{action.label} {action.arch}: {action.mnemonic} {action.what} failed ({how})"
+            raise CommandFailed(text, status=code, said=said)
         return int(usage.ru_maxrss) * 1024
 
     def _refuse_missing(self, action: Action) -> None:
@@ -171,14 +186,22 @@ class StepRunner:
             if not (self.root / name).is_file():
                 raise BuildError(f"{action.label} {action.arch}: {action.mnemonic} ended well but did not write {name}")
 
-    def _found(self, action: Action, started_ns: int) -> dict[str, str]:
-        """Return the files that a step read beside its inputs. One that changed since it started may have been read before."""
+    def _found(self, action: Action, began: int) -> dict[str, str]:
+        """Return the files that a step read beside its inputs. One that changed since it began may have been read before."""
         if not action.depfile:
             return {}
         names = workspace_headers(self.root / action.depfile, self.root, frozenset((*action.inputs, *action.outputs)))
         others = shadows(names, self.root, search_folders(action.searches, self.root))
         found = self.digests.digests((*names, *others))
-        return {name: _UNSURE if _mtime_ns(self.root / name) >= started_ns else digest for name, digest in found.items()}
+        sure = {name: _UNSURE if self._changed_since(name, began) else digest for name, digest in found.items()}
+        return {**sure, **dict.fromkeys(vanished_headers(self.root / action.depfile, self.root), _UNSURE)}
+
+    def _changed_since(self, name: str, began: int) -> bool:
+        """Tell whether a file was changed, in whatever way, at the time `began` of the file system's clock or later."""
+        try:
+            return (self.root / name).stat().st_ctime_ns >= began
+        except OSError:
+            return True
 
     def _step(
         self,
@@ -216,8 +239,6 @@ def _cache_key(action: Action, inputs: Mapping[str, str]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _mtime_ns(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
+def first_error(said: str) -> str:
+    """Return the first line of a program's messages that tells of an error, or "" when none does."""
+    return next((line.strip() for line in said.splitlines() if _ERROR.search(line)), "")

@@ -28,7 +28,7 @@ class Cause:
 
 
 NEVER_RUN = Cause(kind="", what="", how="no record of an earlier run")
-INTERRUPTED = Cause(kind="", what="", how="the last run was interrupted")
+INTERRUPTED = Cause(kind="", what="", how="the last run failed or was interrupted")
 
 
 def differences(action: Action, step: Step, *, inputs: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Cause]:

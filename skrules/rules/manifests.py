@@ -30,11 +30,13 @@ def make_manifest(
     environ: Mapping[str, str],
     notes: Mapping[str, Sequence[object]],
     old: Manifest | None,
+    since: int,
 ) -> Manifest | None:
     """Return the manifest of a request that has just succeeded; `notes` are those of labels, `old` is one to go on from.
 
-    `made` are the steps that it took. With `old` they are only those that were not current by it. None when something is
-    already different again.
+    `made` are the steps that it took. With `old` they are only those that were not current by it. `since` is when the run
+    began, by the clock of the file system, in nanoseconds. None when something has changed since, but for what the steps
+    made: it may have been read before that, and then nothing would ever tell that results are of another time.
     """
     root, workspace = runner.root, opened.workspace
     layout, declarations = walk(root, packages)
@@ -46,15 +48,41 @@ def make_manifest(
     own = [f"{package}/{FILE_NAME}" for package in declarations]
     shared = Group(files=(*own, "SConstruct", *machine[0]), folders=machine[1], notes=opened.notes)
     runner.digests.settle()
+    runner.digests.digests((*own, "SConstruct"))
     known = {**(old.files if old else {}), **runner.digests.known(), **_stats(machine[0])}
-    for name in (*own, "SConstruct"):
-        runner.digests.digest(name)
-    known.update(runner.digests.known())
+    if not all(_is_as_made(action, runner, known) for action in made):
+        return None
+    outputs = {path for action in made for path in (*action.outputs, action.depfile)}
+    read = {name for group in (shared, *groups.values()) for name in group.files}
+    if any(name in known and known[name].ctime_ns >= since for name in read - outputs):
+        return None
     if old is not None:
         joined = {label: _union(old.groups.get(label), group, actions[label]) for label, group in groups.items()}
         groups = {**old.groups, **joined}
         shared = replace(shared, notes=old.shared.notes)
-    return gather(root, known=known, shared=shared, layout=layout, groups=groups, declares=FILE_NAME)
+    manifest = gather(root, known=known, shared=shared, layout=layout, groups=groups, declares=FILE_NAME)
+    if manifest is None or _changed_since(since, root, manifest.folders, opened.context.build.rpartition("/")[0]):
+        return None
+    return manifest
+
+
+def _is_as_made(action: Action, runner: StepRunner, known: Mapping[str, Known]) -> bool:
+    """Tell whether the files of a step, as they are known now, are those that its outputs were made from and consist of."""
+    step = runner.journal.step(action.label, action.outputs[0])
+    if step is None:
+        return False
+    return all(
+        name in known and known[name].digest == digest
+        for files in (step.inputs, step.found, step.outputs)
+        for name, digest in files.items()
+    )
+
+
+def _changed_since(since: int, root: Path, folders: Iterable[str], build: str) -> bool:
+    """Tell whether one of the folders that are not for results holds something new, or something else no more."""
+    return any(
+        (root / name).stat().st_ctime_ns >= since for name in folders if name != build and not name.startswith(f"{build}/")
+    )
 
 
 def _group(
@@ -106,5 +134,5 @@ def _stats(files: Iterable[str]) -> dict[str, Known]:
     found = {}
     for name in files:
         status = Path(name).stat()
-        found[name] = Known(status.st_mtime_ns, status.st_size, status.st_ino, "", 1 << 62)
+        found[name] = Known.of(status, "", 1 << 62)
     return found

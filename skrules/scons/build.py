@@ -6,7 +6,7 @@ import atexit
 import os
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,7 +46,8 @@ def _cache(environ: Mapping[str, str]) -> StepCache:
 
 class Build:
     """A build of `request`. `old` is the manifest that vouches for all labels but the `dirty` ones, or None; a new one is
-    written to `path` when everything succeeded. `started` is what `time.monotonic` said when the run began."""
+    written to `path` when everything succeeded. `started` is what `time.monotonic` said when the run began, `since` what the
+    clock of the file system did. `note_process` is told the number of every process that steps start."""
 
     def __init__(
         self,
@@ -57,12 +58,16 @@ class Build:
         old: Manifest | None,
         dirty: frozenset[str],
         started: float,
+        since: int,
+        note_process: Callable[[int], None] | None = None,
     ) -> None:
         self.root = root
         self.packages = tuple(packages)
         self.request = request
         self.path = path
         self.started = started
+        self.since = since
+        self.note_process = note_process
         self.compared = "compare" in request.verbs
         self.is_dry = bool(GetOption("no_exec") or GetOption("question"))
         self.interruption = Interruption()
@@ -109,6 +114,7 @@ class Build:
             say=lambda text: self.output.complain(text),
             cache=None if self.is_dry else _cache(os.environ),
             show_commands=self.request.verbose,
+            note_process=self.note_process,
         )
         log = GetOption("event_log")
         events = EventLog(Path(log) if log and not self.is_dry else None)
@@ -165,6 +171,7 @@ class Build:
             environ=os.environ,
             notes=to_notes(statuses),
             old=self.old,
+            since=self.since,
         )
         if manifest is not None:
             try:

@@ -11,7 +11,7 @@ import SCons.Node
 
 from skrules.engine.action import Action
 from skrules.engine.events import EventLog
-from skrules.engine.runner import Done, StepRunner
+from skrules.engine.runner import CommandFailed, Done, StepRunner
 from skrules.engine.why import Cause
 from skrules.errors import BuildError, SkrulesError
 from skrules.rules.status import Outcome
@@ -114,6 +114,8 @@ class Steps:
         causes = self._causes.get(action.outputs[0], ())
         try:
             done = self.runner.perform(action, causes, on_run=lambda: self._tell(_line(action)))
+        except CommandFailed as error:
+            raise self._failure(node, str(error), error.exit_code, error.first) from None
         except SkrulesError as error:
             raise self._failure(node, str(error), error.exit_code) from None
         except OSError as error:  # a full disk, a folder that may not be written
@@ -126,9 +128,9 @@ class Steps:
             self.settled += 1
         self._log(action, causes, result=done.source, seconds=round(done.seconds, 3))
 
-    def _failure(self, node: StepNode, text: str, status: int) -> Exception:
+    def _failure(self, node: StepNode, text: str, status: int, first: str = "") -> Exception:
         action = node.action
-        first = next(iter(text.splitlines()), "")
+        first = first or next(iter(text.splitlines()), "")
         self._complain(text + "\n")
         with self._lock:
             self.failed.append(Failed(action=action, message=first))

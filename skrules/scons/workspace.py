@@ -64,8 +64,9 @@ class Workspace:
         root = Path(Dir("#").abspath)
         request = read_request(_words(root), assignments(ARGLIST))
         refuse_build_folder(root, packages, request.build)
-        if not GetOption("no_exec") and not GetOption("question"):
-            _lock(root, request)
+        is_dry = bool(GetOption("no_exec") or GetOption("question"))
+        lock = None if is_dry else BuildLock(state_folder(root, request.build) / "lock")
+        since = _acquire(lock, request) if lock else 0
         path = manifest_path(root, request.build, request_key(request, packages, os.environ))
         old, dirty = _known(root, path)
         if old is not None and not dirty:
@@ -73,7 +74,8 @@ class Workspace:
             Exit(0)
         from skrules.scons.build import Build
 
-        Build(root, packages, request, path, old, dirty, started).declare()
+        build = Build(root, packages, request, path, old, dirty, started, since, note_process=lock.note if lock else None)
+        build.declare()
 
 
 def _known(root: Path, path: Path) -> tuple[Manifest | None, frozenset[str]]:
@@ -85,18 +87,16 @@ def _known(root: Path, path: Path) -> tuple[Manifest | None, frozenset[str]]:
     return (old, fresh.dirty) if fresh.is_whole else (None, frozenset())
 
 
-def _lock(root: Path, request: Request) -> None:
-    """Let one build at a time into the build folder, until the process ends."""
-    folder = state_folder(root, request.build)
+def _acquire(lock: BuildLock, request: Request) -> int:
+    """Let one build at a time into the build folder, until the process ends; return the time by the file system's clock."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = BuildLock(folder / "lock")
-        lock.acquire(lambda text: print(f"scons: {text}", file=sys.stderr, flush=True))
+        since = lock.acquire(lambda text: print(f"scons: {text}", file=sys.stderr, flush=True))
     except OSError as error:
         raise BuildError(
             f"the folder '{request.build}' cannot be written: {error.strerror}", hint="BUILD= names another one"
         ) from error
     atexit.register(lock.release)
+    return since
 
 
 def _add_options() -> None:
