@@ -15,6 +15,7 @@ from skrules.errors import SkrulesError
 COMMANDS = {
     "query": "ask which operators, headers and files of the workspace need which",
     "aquery": "print the steps that build operators: inputs, outputs, key, commands",
+    "why": "tell why the steps of an operator last ran, and why they would run now",
     "graph": "draw the steps that build an operator",
     "compile-commands": "write compile_commands.json, for clangd and other tools that read C++",
     "archs": "list the archs and chips that are known",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from skrules.engine.action import Action
 from skrules.engine.journal import Step
@@ -17,18 +17,31 @@ class Cause:
     """One difference. `kind` is the role of a file ("source", "header", "output") or of a part of the key ("compiler").
 
     `what` names the file or the part; `how` is "changed", "new", "gone" or a phrase such as "no record of an earlier run".
+    `roots` are those of the step that makes the file, when that is why the file is different.
     """
 
     kind: str
     what: str
     how: str
+    roots: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return " ".join(word for word in (self.kind, self.what, self.how) if word)
+        text = " ".join(word for word in (self.kind, self.what, self.how) if word)
+        return f"{text} <- {', '.join(self.roots)}" if self.roots else text
 
 
 NEVER_RUN = Cause(kind="", what="", how="no record of an earlier run")
 INTERRUPTED = Cause(kind="", what="", how="the last run failed or was interrupted")
+
+
+def traced(causes: Iterable[Cause], made: Mapping[str, Iterable[Cause]]) -> tuple[Cause, ...]:
+    """Return `causes` with their roots; `made` has, for files that other steps made, the causes of those."""
+    return tuple(replace(cause, roots=roots(made[cause.what])) if cause.what in made else cause for cause in causes)
+
+
+def roots(causes: Iterable[Cause]) -> tuple[str, ...]:
+    """Return what `causes` come from in the end, each once."""
+    return tuple(dict.fromkeys(root for cause in causes for root in (cause.roots or (str(cause),))))
 
 
 def differences(action: Action, step: Step, *, inputs: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Cause]:

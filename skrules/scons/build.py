@@ -23,6 +23,7 @@ from skrules.engine.runner import StepRunner
 from skrules.engine.slots import MemorySlots, available_memory
 from skrules.errors import UsageError
 from skrules.rules.graph import Graph
+from skrules.rules.includes import undeclared_includes
 from skrules.rules.manifests import is_shared, make_manifest
 from skrules.rules.opening import open_workspace
 from skrules.rules.request import Request, journal_folder
@@ -119,7 +120,14 @@ class Build:
         log = GetOption("event_log")
         events = EventLog(Path(log) if log and not self.is_dry else None)
         is_dry = bool(GetOption("no_exec"))
-        return Steps(runner, tell=self.output.tell, complain=self.output.complain, events=events, is_dry=is_dry)
+        return Steps(
+            runner,
+            tell=self.output.tell,
+            complain=self.output.complain,
+            events=events,
+            is_dry=is_dry,
+            review=lambda label, read: undeclared_includes(self.opened.workspace, label, read),
+        )
 
     def _progress(self) -> str:
         total = len(self.steps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import SCons.Node
@@ -12,7 +12,7 @@ import SCons.Node
 from skrules.engine.action import Action
 from skrules.engine.events import EventLog
 from skrules.engine.runner import CommandFailed, Done, StepRunner
-from skrules.engine.why import Cause
+from skrules.engine.why import Cause, traced
 from skrules.errors import BuildError, SkrulesError
 from skrules.rules.status import Outcome
 from skrules.scons.nodes import Failure, StepNode
@@ -35,10 +35,18 @@ class Steps:
     """Makes a node for every Action and carries out what is not current.
 
     `is_dry` is set for `scons -n`: steps are shown and not carried out. `tell` writes text for the user in one piece.
+    `review` returns what is to be said of the files that a step of a label was seen to read.
     """
 
     def __init__(
-        self, runner: StepRunner, *, tell: Callable[[str], None], complain: Callable[[str], None], events: EventLog, is_dry: bool
+        self,
+        runner: StepRunner,
+        *,
+        tell: Callable[[str], None],
+        complain: Callable[[str], None],
+        events: EventLog,
+        is_dry: bool,
+        review: Callable[[str, Sequence[str]], Iterable[object]] = lambda _label, _read: (),
     ) -> None:
         self.runner = runner
         self.events = events
@@ -48,6 +56,8 @@ class Steps:
         self.settled = 0
         self._tell = tell
         self._complain = complain
+        self._review = review
+        self._said: set[str] = set()
         self._nodes: dict[str, StepNode] = {}
         self._causes: dict[str, tuple[Cause, ...]] = {}
         self._status = _GRAVITY[-1]
@@ -78,7 +88,9 @@ class Steps:
 
     def outcome(self, output: str) -> Outcome:
         """Tell what this run did about a file that a step makes."""
-        node = self._nodes[output]
+        node = self._nodes.get(output)
+        if node is None:
+            return Outcome.NOTHING
         if any(failed.action is node.action for failed in self.failed):
             return Outcome.FAILED
         state = node.get_state()
@@ -100,10 +112,15 @@ class Steps:
             return False
         causes = self.runner.causes(action)
         if causes:
-            self._causes[action.outputs[0]] = causes
+            self._causes[action.outputs[0]] = traced(causes, self._made_before(node))
         else:
             self.settled += 1
         return not causes
+
+    def _made_before(self, node: StepNode) -> dict[str, tuple[Cause, ...]]:
+        """Return why those steps ran in this build that made inputs of this one."""
+        ran = [before.action for before in node.sources if before.action.outputs[0] in self._causes]
+        return {path: self._causes[action.outputs[0]] for action in ran for path in action.outputs}
 
     def _carry_out(self, node: StepNode) -> None:
         """Called by SCons in any of its threads. Raises Failure, and nothing else: SCons would wait for the thread for ever."""
@@ -123,9 +140,14 @@ class Steps:
         except BaseException:
             text = f"error: fault of skrules in {action.mnemonic} of {action.label}\n{traceback.format_exc()}"
             raise self._failure(node, text.rstrip(), SkrulesError.exit_code) from None
+        remarks = [str(remark) for remark in self._review(action.label, done.found)]
         with self._lock:
+            new = [remark for remark in remarks if remark not in self._said]
+            self._said.update(new)
             self.done.append((action, done))
             self.settled += 1
+        if new:
+            self._complain("".join(f"{remark}\n" for remark in new))
         self._log(action, causes, result=done.source, seconds=round(done.seconds, 3))
 
     def _failure(self, node: StepNode, text: str, status: int, first: str = "") -> Exception:
