@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,10 @@ _CORES: Mapping[CoreType, tuple[str, tuple[int, int] | None]] = {
     CoreType.BARE: ("SKRULES_BARE", (0, 0)),  # the compiler decides
 }
 
+# Where the template has the table of entries, and how an entry begins.
+_TABLE = "const skrules_entry entries[] = {"
+_ENTRY = re.compile(r'^    \{"(\w+)", ', re.M)
+
 _MAX_RANK = 127  # int8_t in the table; torch has no such tensors
 
 
@@ -53,6 +58,11 @@ def render_descriptor(operator: str, entries: Sequence[Entry], types: Mapping[st
             "entries": [_entry(entry, types[entry.name]) for entry in entries],
         },
     )
+
+
+def entries_of(descriptor: str) -> tuple[str, ...]:
+    """Return the names of the entries of a text that `render_descriptor` returned, in its order."""
+    return tuple(_ENTRY.findall(descriptor.partition(_TABLE)[2]))
 
 
 def _entry(entry: Entry, kernel_type: KernelType) -> Mapping[str, Any]:

@@ -29,6 +29,9 @@ _KEPT = 4  # objects of half a megabyte: torch versions and toolchains in use
 # Parts of a toolchain's key that decide over kernels only: the runtime is plain C++ and includes no device header.
 _KERNELS_ONLY = frozenset({"toolkit headers", "toolkit archs", "toolkit launch syntax"})
 
+# Where torch lies says nothing about the object, and must not be in what is shipped: its headers have messages with `__FILE__`.
+_NO_PATHS = "-ffile-prefix-map"
+
 # No rpath: `import torch` has loaded these before a module is imported, wherever they lie.
 _TORCH_LIBRARIES = ("torch_python", "torch", "torch_cpu", "c10")
 _NPU_LIBRARIES = ("torch_npu", "ascendcl")
@@ -95,7 +98,7 @@ def runtime_key(torch: TorchInfo, toolchain: str, identity: Mapping[str, str]) -
         "torch": torch.version,
         "torch_npu": torch.npu.version if torch.npu and toolchain == "bisheng" else "",
         "python": f"{torch.python_version} {torch.python_abi}",
-        "flags": " ".join((*flags.defines, *flags.options)),
+        "flags": " ".join((*flags.defines, *flags.options, _NO_PATHS)),
     }
 
 
@@ -157,7 +160,7 @@ def _compile(output: Path, flags: RuntimeFlags, toolchain: Toolchain, workspace:
         output=str(output),
         include_dirs=flags.include_dirs,
         defines=flags.defines,
-        options=flags.options,
+        options=(*flags.options, *(f"{_NO_PATHS}={folder}/=" for folder in flags.include_dirs)),
     )
     for command in toolchain.compile_cpp(request):
         done = subprocess.run(

@@ -22,7 +22,7 @@ FILE_NAME = "SConscript"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribute:
-    """One attribute of a rule: `kind` is "name", "file", "files", "labels" or "strings"."""
+    """One attribute of a rule: `kind` is "name", "string", "file", "files", "labels", "patterns" or "strings"."""
 
     name: str
     kind: str
@@ -69,7 +69,36 @@ HEADERS = Rule(
         _DEPS,
     ),
 )
-RULES = (OPERATOR, HEADERS)
+WHEEL = Rule(
+    name="wheel",
+    doc="A wheel of operators, each for all archs that it is built for; made by `scons wheel` and when it is asked for by name.",
+    attributes=(
+        _NAME,
+        Attribute(name="ops", kind="patterns", required=True, doc="Its operators: labels, or patterns such as //ops/..."),
+        Attribute(name="version", kind="string", required=True, doc="Version of the distribution, e.g. 0.1.0."),
+        Attribute(
+            name="distribution", kind="string", doc="Name of the distribution, as for pip; default: the name of the target."
+        ),
+        Attribute(name="package", kind="name", doc="Python package that is imported; default: op_extension."),
+        Attribute(name="description", kind="string", doc="One line about it."),
+        Attribute(name="readme", kind="file", doc="Markdown text about it; default: a list of what is inside."),
+        Attribute(name="license", kind="string", doc="SPDX licence expression, e.g. Apache-2.0."),
+        Attribute(
+            name="license_files",
+            kind="files",
+            doc="Texts of licences; default: LICENSE*, LICENCE*, COPYING* and NOTICE* in the root of the workspace.",
+        ),
+        Attribute(
+            name="requires",
+            kind="strings",
+            doc="Requirements, as for pip. The torch it was built with is required unless torch is among them.",
+        ),
+        Attribute(
+            name="python_requires", kind="string", doc="Python versions, e.g. >=3.11; its tag already names the one built for."
+        ),
+    ),
+)
+RULES = (OPERATOR, HEADERS, WHEEL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +112,9 @@ class Target:
     attributes: Mapping[str, Any]
 
     def file(self, name: str) -> str:
+        return str(self.attributes.get(name, ""))
+
+    def string(self, name: str) -> str:
         return str(self.attributes.get(name, ""))
 
     def strings(self, name: str) -> tuple[str, ...]:
@@ -172,6 +204,14 @@ def _check_name(name: str, value: object, _root: Path, _package: str, at: Locati
     return value
 
 
+def _check_string(name: str, value: object, _root: Path, _package: str, at: Location) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise UsageError(f"{name} must be a string, not {value!r}", at=at)
+    if not value.isprintable():
+        raise UsageError(f"{name}: {value!r} has control characters", at=at)
+    return value.strip()
+
+
 def _check_strings(name: str, value: object, _root: Path, _package: str, at: Location) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, list | tuple):
         raise UsageError(
@@ -232,11 +272,26 @@ def _check_labels(name: str, value: object, root: Path, package: str, at: Locati
     return tuple(labels)
 
 
+def _check_patterns(name: str, value: object, root: Path, package: str, at: Location) -> tuple[str, ...]:
+    items = _check_strings(name, value, root, package, at)
+    if not items:
+        raise UsageError(f"{name} is empty", at=at)
+    full = tuple(f"//{package}{item}" if item.startswith(":") else item for item in items)
+    for item in full:
+        try:
+            parse_pattern(item)
+        except UsageError as error:
+            raise UsageError(f"{name}: {error.message}", at=at, hint=error.hint) from error
+    return full
+
+
 _CHECKS: Mapping[str, Callable[[str, object, Path, str, Location], Any]] = {
     "name": _check_name,
+    "string": _check_string,
     "file": _check_file,
     "files": _check_files,
     "labels": _check_labels,
+    "patterns": _check_patterns,
     "strings": _check_strings,
 }
 

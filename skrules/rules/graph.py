@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from skrules.engine.action import Action
 from skrules.errors import ToolchainError, UsageError
@@ -13,7 +14,11 @@ from skrules.rules.context import Context
 from skrules.rules.declaration import Target
 from skrules.rules.operator import OperatorActions, operator_actions, runtime_actions
 from skrules.rules.request import Request
+from skrules.rules.wheel_plan import WheelPlan
 from skrules.rules.workspace import Workspace
+
+if TYPE_CHECKING:  # few builds make wheels
+    from skrules.rules.wheel import WheelActions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +38,17 @@ class Graph:
     actions: tuple[Action, ...]
     operators: tuple[OperatorGraph, ...]
     notes: tuple[str, ...]
+    wheels: tuple[WheelActions, ...] = ()
 
 
-def make_graph(workspace: Workspace, request: Request, context: Context) -> Graph:
-    """Compose the Actions of every requested operator. Raises UsageError or ToolchainError when nothing can be built."""
-    operators = workspace.of_rule("operator")
+def make_graph(workspace: Workspace, request: Request, context: Context, plans: Sequence[WheelPlan] = ()) -> Graph:
+    """Compose the Actions of every requested operator, and of the wheels `plans`.
+
+    Raises UsageError or ToolchainError when nothing can be built.
+    """
+    named = {target.label: target for target in workspace.of_rule("operator")}
+    named |= {target.label: target for plan in plans for target in plan.operators}
+    operators = [named[label] for label in sorted(named)]
     if not operators:
         if workspace.requested:
             names = ", ".join(str(target.label) for target in workspace.requested)
@@ -57,13 +68,24 @@ def make_graph(workspace: Workspace, request: Request, context: Context) -> Grap
         actions += graph.build.actions
         for compare in graph.compare:
             actions += compare.actions
-    return Graph(actions=tuple(actions), operators=tuple(graphs), notes=tuple(notes))
+    wheels = _wheels_of(plans, graphs, request, context) if plans else ()
+    actions += [wheel.action for wheel in wheels]
+    return Graph(actions=tuple(actions), operators=tuple(graphs), notes=tuple(notes), wheels=wheels)
 
 
 def _graph_of(target: Target, archs: Sequence[str], context: Context) -> OperatorGraph:
     build = operator_actions(target, archs, context)
     compare = tuple(compare_actions(target, arch, build, context) for arch in archs) if target.file("cases") else ()
     return OperatorGraph(label=target.label, archs=tuple(archs), build=build, compare=compare)
+
+
+def _wheels_of(
+    plans: Sequence[WheelPlan], graphs: Sequence[OperatorGraph], request: Request, context: Context
+) -> tuple[WheelActions, ...]:
+    from skrules.rules.wheel import Member, wheel_actions
+
+    members = {graph.label: Member(label=graph.label, archs=graph.archs, build=graph.build) for graph in graphs}
+    return wheel_actions(plans, members, request, context)
 
 
 def _declared_archs(target: Target, context: Context) -> tuple[str, ...]:

@@ -99,6 +99,8 @@ def _group(
         files.update(dict.fromkeys(name for name, digest in step.found.items() if digest))
         if step.found:
             folders.update(dict.fromkeys(include_places(step.found, root, search_folders(action.searches, root))))
+    if any(name.endswith(".whl") for name in files):
+        folders["."] = None  # licences are found there by their names
     package = label.removeprefix("//").partition(":")[0]
     if any(target.label.package == package for target in workspace.requested):
         folders.update(dict.fromkeys(walk(root, [package])[0]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skrules import resources
@@ -12,6 +12,7 @@ from skrules.rules.context import Context, make_context
 from skrules.rules.graph import Graph, make_graph
 from skrules.rules.request import Request, refuse_build_folder
 from skrules.rules.torch import usable_torch
+from skrules.rules.wheel_plan import archs_from, plan_wheels
 from skrules.rules.workspace import Workspace, load_workspace
 from skrules.toolchain.detect import select
 
@@ -43,6 +44,9 @@ def open_workspace(
     toolchain = select(request.toolchain, environ)
     torch, left_out = usable_torch(toolchain)
     context = make_context(root=root, build=request.build, archs=archs, toolchain=toolchain, torch=torch, interrupted=interrupted)
-    graph = make_graph(workspace, request, context)
+    wheels = plan_wheels(workspace, request, environ)
+    if wheels and not request.archs:
+        request = replace(request, archs=archs_from(environ, archs))
+    graph = make_graph(workspace, request, context, wheels)
     notes = (toolchain.summary, *graph.notes, *([left_out] if left_out else []))
     return Opened(workspace=workspace, context=context, graph=graph, notes=notes)

@@ -142,7 +142,8 @@ def _link(target: Target, generated: Generated, objects: Sequence[str], arch: Ar
         arch=arch,
         library_dirs=runtime.library_dirs,
         libraries=runtime.libraries,
-        rpath_origin=("../lib",),
+        # In a wheel what modules share lies in their package, and nothing outside of it is theirs.
+        rpath_origin=("lib", "../lib"),
         include_dirs=(str(resources.templates() / "binding"),),
         defines=(f"SKRULES_MODULE={module}", f"SKRULES_ARCH={arch.name}", f"SKRULES_TOOLCHAIN={context.toolchain.name}"),
     )

@@ -15,6 +15,7 @@ from skrules.errors import UsageError, did_you_mean
 
 VERBS = {
     "compare": "run the cases of each operator, plain and as SuperKernel, and compare with the reference",
+    "wheel": "make the declared wheels, or one of all operators where none is declared",
 }
 
 
@@ -29,13 +30,18 @@ VARIABLES = (
     Variable(name="ARCH", default="", doc="archs to build, separated by commas; default: all that an operator declares"),
     Variable(name="TOOLCHAIN", default="auto", doc="auto, bisheng or host"),
     Variable(name="BUILD", default="build", doc="folder for everything that is built"),
+    Variable(name="WHEEL_NAME", default="", doc="name of the wheel's distribution, in place of the declared one or op_extension"),
+    Variable(name="WHEEL_VERSION", default="", doc="version of the wheel, in place of the declared one or 0.1.0"),
     Variable(name="VERBOSE", default="0", doc="1 prints each command before it runs"),
 )
 
 
 # Variables of the environment that decide which tools are found, what is built, or where caches lie.
 _NAMES = frozenset(
-    ("PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "CXX", "BISHENG", "TOOLCHAIN_HOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "NETRC")
+    (
+        *("PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "CXX", "BISHENG", "TOOLCHAIN_HOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH"),
+        *("NETRC", "SOURCE_DATE_EPOCH"),
+    )
 )
 _PREFIXES = ("ASCEND", "SK_", "SKRULES_", "PYTHON", "CCACHE_", "SCCACHE_", "DISTCC_")
 
@@ -54,6 +60,8 @@ class Request:
     toolchain: str
     build: str
     verbose: bool
+    wheel_name: str = ""
+    wheel_version: str = ""
 
 
 def read_request(targets: Sequence[str], variables: Mapping[str, str]) -> Request:
@@ -79,13 +87,16 @@ def read_request(targets: Sequence[str], variables: Mapping[str, str]) -> Reques
         toolchain=values["TOOLCHAIN"],
         build=build,
         verbose=values["VERBOSE"] == "1",
+        wheel_name=values["WHEEL_NAME"],
+        wheel_version=values["WHEEL_VERSION"],
     )
 
 
 def request_key(request: Request, packages: Sequence[str], environ: Mapping[str, str]) -> str:
     """Return a digest of everything a request means that is no file: equal keys ask for the same results."""
     variables = sorted((name, value) for name, value in environ.items() if name in _NAMES or name.startswith(_PREFIXES))
-    asked = (request.verbs, request.patterns, request.files, request.archs, request.toolchain, list(packages))
+    wheel = (request.wheel_name, request.wheel_version)
+    asked = (request.verbs, request.patterns, request.files, request.archs, request.toolchain, wheel, list(packages))
     return hashlib.sha256(json.dumps([asked, variables, sys.version, sys.executable, sys.path]).encode()).hexdigest()[:32]
 
 

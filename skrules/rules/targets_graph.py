@@ -2,7 +2,7 @@
 
 What a node needs:
 
-- a target needs the targets of its `deps` and the files that its other attributes name;
+- a target needs the targets of its `deps` or `ops` and the files that its other attributes name;
 - a file with C++ needs the files beside it that it includes with quotes, read from the file as it is now;
 - an operator needs what its own -I and -iquote let its sources include, and what the steps of its last build were seen to
   read, as far as nothing above says so: a compiler knows more ways to a header, and a contract names files too.
@@ -21,7 +21,7 @@ from skrules.engine.query import Node
 from skrules.errors import UsageError, did_you_mean
 from skrules.label import Pattern, parse_pattern
 from skrules.rules.declaration import RULES, Target, reference_of
-from skrules.rules.workspace import Workspace
+from skrules.rules.workspace import Workspace, operators_of
 
 FILE = "source file"
 _ATTRIBUTES = {rule.name: rule.attributes for rule in RULES}
@@ -108,7 +108,8 @@ class TargetsGraph:
             yield reference
 
     def _needs_of_target(self, target: Target) -> Iterator[str]:
-        declared = [*map(str, target.labels("deps")), *self._files_of(target)]
+        operators = operators_of(target, self.workspace.targets)
+        declared = [*(str(operator.label) for operator in operators), *map(str, target.labels("deps")), *self._files_of(target)]
         yield from declared
         more = [*self._through_options(target), *self._read_by_builds(str(target.label))]
         if more:
@@ -177,6 +178,6 @@ def _pattern(word: str) -> Pattern | None:
 
 
 def _value(target: Target, name: str, kind: str) -> str | tuple[str, ...]:
-    if kind in ("name", "file"):
-        return target.file(name)
+    if kind in ("name", "string", "file"):
+        return target.string(name)
     return tuple(map(str, target.labels(name))) if kind == "labels" else target.strings(name)

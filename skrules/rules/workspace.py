@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,8 @@ from skrules.errors import Location, UsageError, did_you_mean
 from skrules.label import Label, Pattern, parse_pattern
 from skrules.rules.declaration import FILE_NAME, Target, read_package
 from skrules.rules.request import VERBS
+
+_WITH_ARTICLE = {"operator": "an operator", "wheel": "a wheel"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +85,32 @@ def load_workspace(root: Path, folders: Sequence[str], patterns: Iterable[str] =
     requested = tuple(
         targets[label] for label in sorted(targets) if not wanted or any(pattern.matches(label) for _, pattern in wanted)
     )
-    _load_dependencies(requested, targets, set(packages), read_once)
+    for target in requested:
+        for text in target.strings("ops"):
+            for package in packages:
+                if _may_hold(parse_pattern(text), package):
+                    read_once(package)
+    inside = [operator for target in requested for operator in operators_of(target, targets)]
+    _load_dependencies([*requested, *inside], targets, set(packages), read_once)
     _refuse_equal_names(targets.values())
     return Workspace(root=root, targets=targets, requested=requested)
+
+
+def operators_of(target: Target, targets: Mapping[Label, Target]) -> tuple[Target, ...]:
+    """Return the operators that the `ops` of a wheel name, in label order; nothing for targets of other rules.
+
+    Raises UsageError for a pattern that names none.
+    """
+    found: set[Label] = set()
+    for text in target.strings("ops"):
+        pattern = parse_pattern(text)
+        matched = {label for label, each in targets.items() if each.rule == "operator" and pattern.matches(label)}
+        if not matched:
+            known = sorted(str(label) for label, each in targets.items() if each.rule == "operator")
+            hint = did_you_mean(f"//{text.removeprefix('//')}", known)
+            raise UsageError(f"{target.label}: no operator matches '{text}'", at=target.at, hint=hint)
+        found |= matched
+    return tuple(targets[label] for label in sorted(found))
 
 
 def _hint(root: Path, text: str, pattern: Pattern, known: Sequence[str]) -> str:
@@ -118,7 +143,7 @@ def _load_dependencies(
                 )
             if targets[label].rule != "headers":
                 raise UsageError(
-                    f"{target.label} depends on {label}, which is an operator",
+                    f"{target.label} depends on {label}, which is {_WITH_ARTICLE[targets[label].rule]}",
                     at=target.at,
                     hint="move shared files into a headers() target",
                 )

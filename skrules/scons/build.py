@@ -32,7 +32,7 @@ from skrules.scons.interruption import Interruption
 from skrules.scons.nodes import GoalNode, StepNode
 from skrules.scons.output import Output
 from skrules.scons.steps import Steps
-from skrules.scons.summary import known_statuses, summarise, write
+from skrules.scons.summary import known_statuses, known_wheels, summarise, wheel_lines, write
 from skrules.toolchain.cache import root as user_cache
 
 
@@ -72,8 +72,8 @@ class Build:
         self.compared = "compare" in request.verbs
         self.is_dry = bool(GetOption("no_exec") or GetOption("question"))
         self.interruption = Interruption()
-        if any(is_shared(label) for label in dirty):
-            old = None  # what operators share must be seen for all of them
+        if any(is_shared(label) for label in dirty) or (old is not None and known_wheels(old)):
+            old = None  # what operators share, and a wheel of them, must be seen for all of them
         narrow = request if old is None else replace(request, patterns=tuple(sorted(dirty)), files=())
         self.opened = open_workspace(root, packages, narrow, os.environ, self.interruption.happened)
         self.old = old
@@ -143,12 +143,16 @@ class Build:
                 if name not in known:
                     raise UsageError(f"nothing builds '{name}'")
             return list(request.files)
+        wheels = [wheel.output for wheel in graph.wheels]
         if self.compared:
             without = [str(operator.label) for operator in graph.operators if not operator.compare]
             if without:
                 raise UsageError(f"{', '.join(without)} has no cases to compare", hint="add cases='cases.yaml' to operator()")
-            return [compare.verdict for operator in graph.operators for compare in operator.compare]
-        return [output for operator in graph.operators for output in operator.build.results]
+            verdicts = [compare.verdict for operator in graph.operators for compare in operator.compare]
+            return [*verdicts, *(wheels if "wheel" in request.verbs else [])]
+        if "wheel" in request.verbs:
+            return wheels
+        return [*(output for operator in graph.operators for output in operator.build.results), *wheels]
 
     def _finish(self, wanted: Sequence[StepNode]) -> None:
         """Report, and write the manifest of a build that was whole."""
@@ -167,6 +171,7 @@ class Build:
             self._remember(statuses)
         seconds = time.monotonic() - self.started
         write(summarise(self.steps, statuses, compared=self.compared, seconds=seconds))
+        write(line for wheel in self.graph.wheels for line in wheel_lines(self.root, wheel, self.steps))
         self.steps.events.write("end", executed=self.steps.executed, cached=self.steps.cached, failed=len(self.steps.failed))
         self.steps.events.close()
 

@@ -8,10 +8,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from skrules.engine.manifest import Manifest
-from skrules.rules.status import Status, from_notes, totals
+from skrules.rules.status import Outcome, Status, from_notes, totals
 
 if TYPE_CHECKING:  # a run in which nothing is to do has no steps
+    from pathlib import Path
+
     from skrules.engine.action import Action
+    from skrules.rules.wheel import WheelActions
     from skrules.scons.steps import Steps
 
 
@@ -26,6 +29,8 @@ def report_current(manifest: Manifest, *, compared: bool, silent: bool) -> None:
         lines.append(totals(statuses))
     else:
         lines.append("nothing to do")
+    if not silent:
+        lines += [f"wheel: {path}" for path in known_wheels(manifest)]
     write(lines)
 
 
@@ -37,6 +42,21 @@ def known_statuses(manifest: Manifest, without: frozenset[str] = frozenset()) ->
         if label not in without
         for status in from_notes(label, group.notes)
     ]
+
+
+def known_wheels(manifest: Manifest) -> list[str]:
+    """Return the wheels that a manifest vouches for."""
+    return sorted({name for group in manifest.groups.values() for name in group.files if name.endswith(".whl")})
+
+
+def wheel_lines(root: Path, wheel: WheelActions, steps: Steps) -> list[str]:
+    """Return what is said of a wheel: all that it holds when it was made, and which one it is when it was as it should be."""
+    from skrules.wheel.report import describe
+
+    outcome = steps.outcome(wheel.output)
+    if outcome not in (Outcome.MADE, Outcome.CURRENT):
+        return []
+    return describe(root / wheel.output, wheel.output)[: None if outcome is Outcome.MADE else 2]
 
 
 def summarise(steps: Steps, statuses: Sequence[Status], *, compared: bool, seconds: float) -> list[str]:
