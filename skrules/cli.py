@@ -18,6 +18,7 @@ COMMANDS = {
     "why": "tell why the steps of an operator last ran, and why they would run now",
     "graph": "draw the steps that build an operator",
     "compile-commands": "write compile_commands.json, for clangd and other tools that read C++",
+    "verify-wheel": "check a wheel: names, tags, hashes, and that every operator is there for every arch",
     "archs": "list the archs and chips that are known",
     "adapt": "print a kernel source adapted to SuperKernel",
     "new": "write a new operator into the workspace: kernel, contract, cases, reference, SConscript",

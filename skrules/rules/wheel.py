@@ -193,9 +193,11 @@ def _wheel(
             *(Part(path=at, data=text.encode(), origin=f"written for {plan.label}") for at, text in own.items()),
         ]
         data = pack(parts, dist_info=distribution.dist_info, epoch=plan.epoch)
-        problems = verify(data, distribution.file_name)
+        problems = verify(data, distribution.file_name, private=(f"{root}/", f"{torch.root}/"))
         if problems:
-            raise BuildError(f"{plan.label}: the wheel is not what it should be", at=plan.at, notes=problems)
+            raise BuildError(
+                f"{plan.label}: the wheel is not what it should be", at=plan.at, notes=problems, hint=_hint(problems)
+            )
         _remove_others(root / output, distribution)
         write_atomically(root / output, data)
 
@@ -219,6 +221,11 @@ def _wheel(
         run=run,
     )
     return WheelActions(label=plan.label, output=output, action=action)
+
+
+def _hint(problems: Sequence[str]) -> str:
+    told = any("holds the path" in problem for problem in problems)
+    return "debug information has such paths: bisheng leaves them out with -fdebug-compilation-dir=." if told else ""
 
 
 def _operators(root: Path, descriptors: Mapping[str, Member]) -> tuple[Operator, ...]:

@@ -131,8 +131,10 @@ class Driver:
         return [f"-D__NPU_ARCH__={work.arch.removeprefix('dav-')}"]
 
     def headers(self, folder: Path) -> list[str]:
-        # As system headers they give no warnings and no dependencies: the toolchain is in the key of every action.
-        return ["-isystem", str(self.include), "-isystem", str(self.arch_table(folder)), f"-ffile-prefix-map={self.include}/="]
+        # As system headers they give no warnings and no dependencies: the toolchain is in the key of every action. Neither
+        # their folder nor that of the workspace, which -g would write down, may be in what is shipped.
+        places = [f"-ffile-prefix-map={Path.cwd()}=.", f"-ffile-prefix-map={self.include}/="]
+        return ["-isystem", str(self.include), "-isystem", str(self.arch_table(folder)), *places]
 
     def arch_table(self, folder: Path) -> Path:
         """Return the include folder with the generated `skrules_host/arch_table.h`."""

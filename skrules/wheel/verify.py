@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import posixpath
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from email.parser import BytesParser
 
 from packaging.metadata import InvalidMetadata, Metadata
@@ -23,8 +24,10 @@ _EMULATION = "libskrules_host.so"
 _METADATA = ("METADATA", "WHEEL", "RECORD")
 
 
-def verify(data: bytes, file_name: str) -> tuple[str, ...]:
+def verify(data: bytes, file_name: str, *, private: Sequence[str] = ()) -> tuple[str, ...]:
     """Return what is wrong with the wheel `data` that is called `file_name`, a line each; nothing when it is right.
+
+    `private` are paths of the machine that builds it, which nothing in it may hold.
 
     Checked are the archive, the names, METADATA, WHEEL and its tags against the file's name, RECORD with every hash and
     size, that every operator is there for every arch that `built_with.json` tells of and nothing else is, and of every
@@ -34,7 +37,14 @@ def verify(data: bytes, file_name: str) -> tuple[str, ...]:
         files = _files(data)
     except ValueError as error:
         return (f"{file_name}: {error}",)
-    return tuple(_problems(files, file_name))
+    return (*_problems(files, file_name), *_told(files, private))
+
+
+def _told(files: Mapping[str, bytes], private: Sequence[str]) -> Iterator[str]:
+    for path, content in sorted(files.items()):
+        for folder in private:
+            if os.fsencode(folder) in content:
+                yield f"{path} holds the path '{folder}': another machine would make another file"
 
 
 def _problems(files: Mapping[str, bytes], file_name: str) -> Iterator[str]:
