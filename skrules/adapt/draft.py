@@ -12,6 +12,7 @@ import jinja2
 from skrules.adapt.args import ArgsStruct, args_struct, check_parameters
 from skrules.adapt.bind import SPLIT_INDEX, Twin, bind_line, render, sk_type
 from skrules.adapt.body import FileFacts, SkBody, rewrite_body, written
+from skrules.adapt.library_names import is_library_function
 from skrules.adapt.names import camel, free_name, words_in
 from skrules.adapt.scopes import has_overload
 from skrules.adapt.splice import Fragment, after_kernel, around
@@ -214,6 +215,7 @@ class Draft:
     def binds(self) -> list[str]:
         kernel = self.kernel
         overloaded = has_overload(self.facts.scopes, kernel, self.unit)
+        overloaded |= not any(kernel.namespaces) and is_library_function(kernel.name)
         lines: dict[str, str] = {}
         result = []
         for entry in self.entries:

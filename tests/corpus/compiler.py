@@ -30,6 +30,7 @@ _NOT_DECLARED = re.compile(r"there are no arguments to ('[^']*') that depend on 
 _TWIN = re.compile(r"(?<=\w)_sk(?:_\d+)?\b")
 _TARGET = re.compile(r"(?m)^SK_BIND\((.*?), \d+, \w+<")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
+_NO_CLASS = re.compile(r"request for member '[^']*' in ('[^']*'), which is of non-class type 'int'")
 _SECONDS = 120
 
 
@@ -65,6 +66,9 @@ class Compiler:
                 return
             after = self.errors(source.text(), path, Path(folder), flags, unknown)
             new = {"the compiler does not end"} if after is None else after - before
+            # An object whose class is not known here is an int to the compiler: none of its members can be called.
+            known = {match[1] for message in before if (match := _NO_CLASS.match(message))}
+            new = {message for message in new if not ((match := _NO_CLASS.match(message)) and match[1] in known)}
             if any("'TPipe'" in message for message in before):
                 new -= {message for message in new if message.endswith("' was not declared in this scope")}
             # Where the original itself is no C++ here, for want of its macros, what follows a mistake is no mistake of its own.
@@ -87,7 +91,8 @@ class Compiler:
             text = re.sub(rb"<<<.*?>>>", b"", data, flags=re.DOTALL)
         file = folder / "k.cpp"
         file.write_bytes(text.replace(b"[aicore]", b""))  # no C++; files define __aicore__ as this attribute of bisheng
-        prelude = folder / "prelude.h"
+        prelude = folder / "before" / "prelude.h"  # not beside stubs, which it would include
+        prelude.parent.mkdir(exist_ok=True)
         prelude.write_text('#include "kernel_operator.h"\n' + "".join(_declaration(name) for name in types))
         self.stub(text, path, folder)
         for content in headers.values():
@@ -148,7 +153,7 @@ def _used(source: AdaptedSource) -> bytes:
     for fragment in sorted(source.fragments, key=lambda fragment: fragment.span):
         targets = _TARGET.findall(fragment.text)
         uses = "".join(
-            f"[[maybe_unused]] static auto *skrules_use_{fragment.span.start}_{index} = &{target}; "
+            f"[[maybe_unused]] static auto *skrules_use_{fragment.span.start}_{index} = {_address(target)}; "
             for index, target in enumerate(targets)
         )
         pieces += [text[at : fragment.span.start], f"\n{uses}\n" if uses else ""]
@@ -174,8 +179,13 @@ def _declaration(name: str) -> str:
     return f"{''.join(f'namespace {space} {{ ' for space in spaces)}struct {plain} {{ int skrules; }};{' }' * len(spaces)}\n"
 
 
+def _address(target: str) -> str:
+    return target if target.startswith("static_cast<") else f"&{target}"
+
+
 def normalise(message: str) -> str:
     """Return a message in the form that it has inside and outside of a template."""
     message = _TWIN.sub("", message)
+    message = re.sub(r"size of array '[^']*' is not", "size of array is not", message)
     message = _NOT_DECLARED.sub(r"\1 was not declared in this scope", message)
     return message.partition("; did you mean")[0].partition(", and no declarations were found by")[0]

@@ -82,6 +82,21 @@ def test_an_overloaded_name_is_bound_by_its_type() -> None:
     assert b"SK_BIND(k, 4, " in text
 
 
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("{}", b"SK_BIND(static_cast<void (*)(GM_ADDR)>(abs), 4, "),
+        ("namespace mine {{ {} }}", b"SK_BIND(mine::abs, 4, "),
+    ],
+)
+def test_a_name_that_the_c_library_has_too_is_bound_by_its_type(text: str, bound: bytes) -> None:
+    kernel = KERNEL.replace(" k(", " abs(")
+    name = "mine::abs" if "mine" in text else "abs"
+    unit = read(f'#include "kernel_operator.h"\n{text.format(kernel)}\n'.encode(), "k.asc")
+    source = adapt(unit, resolve(unit, load(f"entries: {{k: {{source_entry_name: '{name}', outputs: [x]}}}}".encode(), "k.yaml")))
+    assert bound in source.text()
+
+
 def test_quotes_of_a_path_are_escaped_in_markers() -> None:
     unit = read(f'#include "kernel_operator.h"\n{KERNEL}\n'.encode(), 'o"p\\s.asc')
     source = adapt(unit, resolve(unit, load(b"entries: {k: {outputs: [x]}}", "k.yaml")))
