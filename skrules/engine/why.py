@@ -57,8 +57,9 @@ def differences(action: Action, step: Step, *, inputs: Mapping[str, str], found:
         if step.found.get(path) != digest:
             yield Cause(kind="header", what=path, how=_how(step.found.get(path), digest))
     now = action.components()
-    for name in dict.fromkeys([*now, *step.key]):
-        if step.key.get(name) != now.get(name):
+    parts = [name for name in dict.fromkeys([*now, *step.key]) if step.key.get(name) != now.get(name)]
+    for name in parts:
+        if name != "command" or parts == [name]:  # a flag or another compiler says it better
             kind, _, rest = name.partition(" ")
             yield Cause(kind=kind, what=rest, how=_values(step.key.get(name), now.get(name)))
     if tuple(step.outputs) != action.outputs + ((action.depfile,) if action.depfile else ()):

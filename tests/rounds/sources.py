@@ -41,8 +41,10 @@ class Sources:
             kernel = self.root / f"ops/{name}/{name}.asc"
             kernel.write_text(f'#include "own.h"\n#include "apart.h"\n{kernel.read_text()}// 0000\n')
             self._write(f"{name}/own.h", _OWN_HEADER)
-            text = (self.root / f"ops/{name}/SConscript").read_text().replace(', deps=["//ops/common"]', "")
-            text = text.replace(")\n", '    options=["-Iops/extra"],\n    defines=["EDITION=0"],\n)\n')
+            text = (self.root / f"ops/{name}/SConscript").read_text().replace('    deps=["//ops/common"],\n', "")
+            text = text.replace(
+                ")\n", '    deps=["//ops/common", "//ops/extra"],\n    options=["-Iops/extra"],\n    defines=["EDITION=0"],\n)\n'
+            )
             if number == 1:
                 text = text.replace('["-Iops/extra"]', '["-Iops/extra", *(f"-DHAS_{name[:4]}" for name in glob("more*.txt"))]')
             (self.root / f"ops/{name}/SConscript").write_text(text)
