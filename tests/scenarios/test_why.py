@@ -42,6 +42,7 @@ def built(tmp_path_factory):
 def steps_of(text: str) -> dict[str, list[str]]:
     """Return what is said of each step: its state, then its causes."""
     found: dict[str, list[str]] = {}
+    name = ""
     for line in text.splitlines():
         if line.startswith("    "):
             found[name].append(line.strip())
@@ -52,7 +53,7 @@ def steps_of(text: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("way", CAUSES)
-def test_the_cause_is_named(built, way, tmp_path):
+def test_the_cause_is_named(built, way):
     """Also in the build that follows, as what the step was last made for."""
     before = steps_of(built.why("ops/scale"))
     assert {step[0] for step in before.values()} == {"current"}
