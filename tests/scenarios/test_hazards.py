@@ -230,8 +230,10 @@ def test_h4_a_compiler_of_a_killed_build_writes_no_more(tmp_path, workspace):
 
 
 def test_h5_the_file_that_was_only_touched_is_not_blamed(tmp_path, workspace):
-    text = "env = Environment(tools=[])\nenv.Decider('content-timestamp')\n"
+    text = (
+        "env = Environment(tools=[])\nenv.Decider('content-timestamp')\n"
         "env.Command('out', ['a', 'b'], Copy('$TARGET', '$SOURCE'))\n"
+    )
     plain = Plain(tmp_path / "plain", SConstruct=text, a="a", b="b")
     plain.scons()
     os.utime(plain.root / "a", (1, 1))
