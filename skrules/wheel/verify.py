@@ -21,13 +21,15 @@ from skrules.wheel.elf import MACHINES, SharedLibrary, read_library
 
 # Only modules of the host toolchain need it; it lies in the wheel with them.
 _EMULATION = "libskrules_host.so"
+# Fewer bytes may stand in a library by chance.
+_TELLING = 6
 _METADATA = ("METADATA", "WHEEL", "RECORD")
 
 
 def verify(data: bytes, file_name: str, *, private: Sequence[str] = ()) -> tuple[str, ...]:
     """Return what is wrong with the wheel `data` that is called `file_name`, a line each; nothing when it is right.
 
-    `private` are paths of the machine that builds it, which nothing in it may hold.
+    `private` are folders of the machine that builds it, which no library in it may name.
 
     Checked are the archive, the names, METADATA, WHEEL and its tags against the file's name, RECORD with every hash and
     size, that every operator is there for every arch that `built_with.json` tells of and nothing else is, and of every
@@ -41,9 +43,9 @@ def verify(data: bytes, file_name: str, *, private: Sequence[str] = ()) -> tuple
 
 
 def _told(files: Mapping[str, bytes], private: Sequence[str]) -> Iterator[str]:
-    for path, content in sorted(files.items()):
+    for path in sorted(path for path in files if path.endswith(".so")):
         for folder in private:
-            if os.fsencode(folder) in content:
+            if len(folder) >= _TELLING and os.fsencode(folder) in files[path]:
                 yield f"{path} holds the path '{folder}': another machine would make another file"
 
 
