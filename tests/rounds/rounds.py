@@ -44,7 +44,7 @@ class Rounds:
             yield operation()
         self.sources.mend()
         self.tools.delay(0)
-        yield from (f"WRONG in round {number}: {problem}" for problem in self._check())
+        yield from self.check(number)
 
     def _operations(self) -> list[Callable[[], str]]:
         sources = self.sources
@@ -195,11 +195,12 @@ class Rounds:
         if ended.status != (1 if broken else 0):
             self.problems.append(f"status {ended.status}\n{ended.output}")
 
-    def _check(self) -> Iterator[str]:
+    def check(self, number: int) -> Iterator[str]:
+        """Build, and yield a line for everything that is then not as it must be."""
         ended = self.first.run(*self._words(), SKRULES_CACHE_LIMIT=self.choice.choice(("1G", "0")))
         if ended.status:
             self.problems.append(f"the last build has status {ended.status}\n{ended.output}")
-        self._compare()
+        self.problems += self.compare()
         for words in ((), ("--no-fast-path",), ()):
             again = self.first.run(*words)
             # A manifest vouches for results even when the journal is gone, and who looks at everything must make them again.
@@ -207,18 +208,21 @@ class Rounds:
             if again.status or (again.steps and not expected):
                 self.problems.append(f"something is left to do ({' '.join(words)}): {again.steps}\n{again.output}")
         if self._is_forgotten:
-            self._compare()
+            self.problems += self.compare()
             self._is_forgotten = False
-        yield from self.problems
+        yield from (f"WRONG in round {number}: {problem}" for problem in self.problems)
         self.problems = []
 
-    def _compare(self) -> None:
+    def compare(self) -> list[str]:
+        """Return what is different from a clean build of the same sources."""
+        problems = []
         for name, data in self._clean_outputs().items():
             path = self.first.root / name
             if not path.is_file() or path.read_bytes() != data:
-                self.problems.append(f"{name} is not what a clean build makes")
+                problems.append(f"{name} is not what a clean build makes")
             if f"{self.clean}/".encode() in data:
-                self.problems.append(f"{name} tells where the workspace lies")
+                problems.append(f"{name} tells where the workspace lies")
+        return problems
 
     def _clean_outputs(self) -> dict[str, bytes]:
         key = hashlib.sha256()
