@@ -90,8 +90,7 @@ class ArchTable:
         for arch in self.archs:
             if arch.name == wanted:
                 return arch
-        chip_of = self._find(name)
-        hint = f"{name} is a chip of {chip_of.name}" if chip_of else did_you_mean(wanted, self.names())
+        hint = self._hint(name) or did_you_mean(wanted, self.names())
         raise ToolchainError(f"unknown arch '{name}'", allowed=self.names(), hint=hint)
 
     def arch_of_chip(self, name: str) -> Arch:
@@ -127,6 +126,18 @@ class ArchTable:
                 )
         raise ToolchainError(f"unknown SoC version {number}", notes=self._known(), hint=_SET_ARCH.format(", ".join(self.names())))
 
+    def _hint(self, chip: str) -> str:
+        """Return what helps who gives a chip, or the start of its name, for an arch: the arch, if all such chips have one."""
+        found = self._find(chip)
+        if found:
+            return f"{chip} is a chip of {found.name}"
+        plain = _plain(chip).removeprefix("ascend")
+        if len(plain) < 3:
+            return ""
+        longer = [(arch, one.name) for arch in self.archs for one in arch.chips if _starts(one.name, plain)]
+        named = {arch.name: next(name for other, name in longer if other is arch) for arch, _ in longer}
+        return "; ".join(f"{name} and other chips whose names begin so are of {arch}" for arch, name in named.items())
+
     def _find(self, name: str) -> Arch | None:
         plain = _plain(name)
         for arch in self.archs:
@@ -139,6 +150,10 @@ class ArchTable:
 
 
 _SET_ARCH = "set ARCH= to one of {}"
+
+
+def _starts(chip: str, plain: str) -> bool:
+    return _plain(chip).removeprefix("ascend").startswith(plain)
 
 
 def _plain(name: str) -> str:

@@ -24,6 +24,7 @@ from skrules.toolchain.base import CompileCpp, Toolchain
 
 _OBJECT = "skrules_binding.o"
 _CACHED = "binding-runtime"
+_MEMORY = 1000  # MiB, measured with g++ 12: torch's headers decide it, not the toolchain
 _KEPT = 4  # objects of half a megabyte: torch versions and toolchains in use
 
 # Parts of a toolchain's key that decide over kernels only: the runtime is plain C++ and includes no device header.
@@ -116,6 +117,7 @@ def runtime_request(torch: TorchInfo, toolchain: Toolchain, build: str) -> Runti
         key=key,
         run=functools.partial(_make, output, key, flags, toolchain),
         environment=toolchain.environment(),
+        memory=_MEMORY,
     )
     return RuntimeRequest(action=action, output=output, library_dirs=flags.library_dirs, libraries=flags.libraries)
 
@@ -162,10 +164,11 @@ def _compile(output: Path, flags: RuntimeFlags, toolchain: Toolchain, workspace:
         defines=flags.defines,
         options=(*flags.options, *(f"{_NO_PATHS}={folder}/=" for folder in flags.include_dirs)),
     )
+    launcher = toolchain.launcher
+    environment = {**toolchain.environment(), **launcher.environment}
     for command in toolchain.compile_cpp(request):
-        done = subprocess.run(
-            command, cwd=workspace, env=dict(toolchain.environment()), capture_output=True, text=True, check=False
-        )
+        words = (*launcher.words, *command)
+        done = subprocess.run(words, cwd=workspace, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise BuildError("the binding runtime does not compile", notes=list(_last(done.stdout + done.stderr)))
 

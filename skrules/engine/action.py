@@ -16,6 +16,20 @@ _PLACES = frozenset({"HOME", "TMPDIR", "SKRULES_CACHE", "XDG_CACHE_HOME"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Launcher:
+    """What stands in front of the commands of a step, such as ccache: how they are carried out, never what they make.
+
+    `words` come before each command, `environment` is added to that of the step.
+    """
+
+    words: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+NO_LAUNCHER = Launcher()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
     """One step: `inputs` -> `outputs`.
 
@@ -29,6 +43,7 @@ class Action:
     `label` and `arch` say for whom the step is done; `what` is the short text of the progress line.
     `roles` says what an input is for people ("source", "contract"); what is not in it is an "input".
     `memory` is what one run may take, in MiB, as long as no run was measured.
+    `launcher` is no part of `digest`: with another one the step need not run again.
     """
 
     mnemonic: str
@@ -45,6 +60,7 @@ class Action:
     environment: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
     memory: int = 0
+    launcher: Launcher = NO_LAUNCHER
 
     @property
     def searches(self) -> tuple[tuple[str, ...], ...]:

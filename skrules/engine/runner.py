@@ -150,13 +150,14 @@ class StepRunner:
         return max(self._call(action, command) for command in action.command)
 
     def _call(self, action: Action, command: tuple[str, ...]) -> int:
+        command = (*action.launcher.words, *command)
         if self.show_commands:
             self.say(" ".join(command) + "\n")
         try:
             process = subprocess.Popen(
                 command,
                 cwd=self.root,
-                env=dict(action.environment),
+                env={**action.environment, **action.launcher.environment},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

@@ -23,6 +23,7 @@ from skrules.rules.operator import OperatorActions
 from skrules.toolchain.base import CompileKernel, Link
 
 _TIMEOUT_S = 600.0
+_MEMORY = 150  # MiB: the program, and numpy for the reference; cases of ordinary sizes add little
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +63,8 @@ def program_actions(archs: Sequence[str], context: Context) -> tuple[Action, ...
                 },
                 command=context.toolchain.compile_kernel(request),
                 environment=context.toolchain.environment(),
+                launcher=context.toolchain.launcher,
+                memory=context.toolchain.memory.kernel,
             )
         )
     return tuple(actions)
@@ -83,6 +86,7 @@ def compare_actions(target: Target, arch: str, build: OperatorActions, context: 
         roles={program.outputs[0]: "program", cases: "cases", reference: "reference"},
         environment=context.toolchain.device_environment(context.archs.arch(arch)),
         run=_runner(target, arch, program.outputs[0], (verdict, failed_verdict), reference, context),
+        memory=_MEMORY,
     )
     return CompareActions(arch=arch, verdict=verdict, failed_verdict=failed_verdict, actions=(program, run))
 
@@ -113,6 +117,7 @@ def _link(target: Target, arch: Arch, build: OperatorActions, output: str, conte
         key={**context.toolchain.key(), "template headers": context.binding_header_digest},
         command=context.toolchain.link(request),
         environment=context.toolchain.environment(),
+        memory=context.toolchain.memory.link,
     )
 
 

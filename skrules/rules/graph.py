@@ -54,12 +54,12 @@ def make_graph(workspace: Workspace, request: Request, context: Context, plans: 
             names = ", ".join(str(target.label) for target in workspace.requested)
             raise UsageError(f"nothing to build: {names} declares no operator", hint="ask for the operators that use it")
         raise UsageError("the workspace has no operator", hint="declare one with operator(name=...) in an SConscript")
-    wanted = tuple(context.archs.arch(name).name for name in request.archs)
     notes: list[str] = []
-    chosen = {target.label: _archs_of(target, wanted, context, notes) for target in operators}
+    chosen = {target.label: _archs_of(target, request.archs, context, notes) for target in operators}
     if not any(chosen.values()):
         declared = sorted({name for target in operators for name in target.strings("archs")})
-        raise UsageError(f"no requested operator declares {', '.join(wanted)}", allowed=declared)
+        where = f" ({request.archs_named_by})" if request.archs_named_by else ""
+        raise UsageError(f"no requested operator declares {', '.join(request.archs)}{where}", allowed=declared)
     archs = tuple(dict.fromkeys(name for names in chosen.values() for name in names))
     shared = [*runtime_actions(archs, context), *program_actions(archs, context)]
     graphs = [_graph_of(target, chosen[target.label], context) for target in operators if chosen[target.label]]

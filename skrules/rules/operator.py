@@ -124,6 +124,8 @@ def _compile(target: Target, generated: Generated, arch: Arch, context: Context)
                 command=context.toolchain.compile_kernel(request),
                 depfile=depfile,
                 environment=context.toolchain.environment(),
+                launcher=context.toolchain.launcher,
+                memory=context.toolchain.memory.kernel,
             )
         )
     return actions
@@ -158,4 +160,5 @@ def _link(target: Target, generated: Generated, objects: Sequence[str], arch: Ar
         roles={**dict.fromkeys(objects, "object"), generated.descriptor: "descriptor", runtime.output: "torch"},
         command=context.toolchain.link(request),
         environment=context.toolchain.environment(),
+        memory=context.toolchain.memory.link,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import posixpath
 import re
 import sys
@@ -32,6 +33,7 @@ VARIABLES = (
     Variable(name="BUILD", default="build", doc="folder for everything that is built"),
     Variable(name="WHEEL_NAME", default="", doc="name of the wheel's distribution, in place of the declared one or op_extension"),
     Variable(name="WHEEL_VERSION", default="", doc="version of the wheel, in place of the declared one or 0.1.0"),
+    Variable(name="LAUNCHER", default="", doc="program in front of compilers, such as ccache, sccache or distcc"),
     Variable(name="VERBOSE", default="0", doc="1 prints each command before it runs"),
 )
 
@@ -51,7 +53,8 @@ _FOLDER = r"(?!\.+(?:/|$))[A-Za-z0-9_.][A-Za-z0-9_.-]*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """`patterns` are label patterns (none: the whole workspace); `files` are targets that are paths below the build folder."""
+    """`archs` are names as they were given; `archs_named_by` the variable of the environment that did, or "".
+    `patterns` are label patterns (none: the whole workspace); `files` are targets that are paths below the build folder."""
 
     verbs: tuple[str, ...]
     patterns: tuple[str, ...]
@@ -62,6 +65,8 @@ class Request:
     verbose: bool
     wheel_name: str = ""
     wheel_version: str = ""
+    launcher: str = ""
+    archs_named_by: str = ""
 
 
 def read_request(targets: Sequence[str], variables: Mapping[str, str]) -> Request:
@@ -76,7 +81,7 @@ def read_request(targets: Sequence[str], variables: Mapping[str, str]) -> Reques
     build = values["BUILD"].rstrip("/")
     if values["BUILD"].startswith("/") or not re.fullmatch(rf"{_FOLDER}(/{_FOLDER})*", build):
         raise UsageError(f"BUILD is '{values['BUILD']}'", hint="name a folder inside the workspace, such as build")
-    archs = tuple(dict.fromkeys(word for word in re.split(r"[,;\s]+", values["ARCH"]) if word))
+    archs = split_names(values["ARCH"])
     if "ARCH" in variables and not archs:
         raise UsageError("ARCH is empty", hint="name one or more archs, as in ARCH=dav-2201")
     return Request(
@@ -89,14 +94,35 @@ def read_request(targets: Sequence[str], variables: Mapping[str, str]) -> Reques
         verbose=values["VERBOSE"] == "1",
         wheel_name=values["WHEEL_NAME"],
         wheel_version=values["WHEEL_VERSION"],
+        launcher=values["LAUNCHER"],
     )
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Return the names of a list with commas, semicolons or blanks between them, each once."""
+    return tuple(dict.fromkeys(word for word in re.split(r"[,;\s]+", text) if word))
+
+
+def read_jobs(environ: Mapping[str, str]) -> int:
+    """Return how many steps may run at once when `-j` does not say: `SK_BISHENG_JOBS`, else the number of cores.
+
+    Raises UsageError when it is not a positive whole number.
+    """
+    text = environ.get("SK_BISHENG_JOBS")
+    if text is None:
+        return os.cpu_count() or 1
+    if not re.fullmatch(r"0*[1-9][0-9]{0,5}", text.strip(), re.ASCII):
+        raise UsageError(f"SK_BISHENG_JOBS is '{text}', and no positive whole number", hint="unset it, or use -j")
+    return int(text)
 
 
 def request_key(request: Request, packages: Sequence[str], environ: Mapping[str, str]) -> str:
     """Return a digest of everything a request means that is no file: equal keys ask for the same results."""
     variables = sorted((name, value) for name, value in environ.items() if name in _NAMES or name.startswith(_PREFIXES))
     wheel = (request.wheel_name, request.wheel_version)
-    asked = (request.verbs, request.patterns, request.files, request.archs, request.toolchain, wheel, list(packages))
+    # A launcher decides nothing. But one that is not there is an error, and what is current would not look for it.
+    tools = (request.toolchain, request.launcher)
+    asked = (request.verbs, request.patterns, request.files, request.archs, tools, wheel, list(packages))
     return hashlib.sha256(json.dumps([asked, variables, sys.version, sys.executable, sys.path]).encode()).hexdigest()[:32]
 
 

@@ -1,12 +1,10 @@
-"""Which wheels a request makes, of which operators, and for which archs."""
+"""Which wheels a request makes, and of which operators."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from skrules.arch import ArchTable
 from skrules.errors import Location, UsageError
 from skrules.label import parse_pattern
 from skrules.rules.declaration import Target
@@ -70,33 +68,3 @@ def _is_named(target: Target, workspace: Workspace, request: Request) -> bool:
             if not others:
                 return True
     return False
-
-
-def archs_from(environ: Mapping[str, str], archs: ArchTable) -> tuple[str, ...]:
-    """Return the archs of a wheel that the environment names: SK_NPU_ARCHS has archs, SK_TARGET_CHIPS chips; or nothing.
-
-    Both are lists with commas or semicolons. Raises UsageError for one that is set and empty and for two that differ,
-    ToolchainError for what is not in the table.
-    """
-    named = _listed(environ, "SK_NPU_ARCHS")
-    chips = _listed(environ, "SK_TARGET_CHIPS")
-    wanted = tuple(dict.fromkeys(archs.arch(name).name for name in named))
-    of_chips = tuple(
-        dict.fromkeys(
-            (archs.arch_of_soc_version(int(chip)) if chip.isascii() and chip.isdigit() else archs.arch_of_chip(chip)).name
-            for chip in chips
-        )
-    )
-    if wanted and of_chips and set(wanted) != set(of_chips):
-        raise UsageError(
-            f"SK_NPU_ARCHS is {', '.join(wanted)}, and the chips of SK_TARGET_CHIPS are {', '.join(of_chips)}",
-            hint="unset one of them",
-        )
-    return wanted or of_chips
-
-
-def _listed(environ: Mapping[str, str], name: str) -> tuple[str, ...]:
-    words = tuple(word for word in re.split(r"[,;\s]+", environ.get(name, "")) if word)
-    if name in environ and not words:
-        raise UsageError(f"{name} is set, and empty", hint=f"name archs or chips in {name}, or unset it")
-    return words

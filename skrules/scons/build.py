@@ -26,7 +26,7 @@ from skrules.rules.graph import Graph
 from skrules.rules.includes import undeclared_includes
 from skrules.rules.manifests import is_shared, make_manifest
 from skrules.rules.opening import open_workspace
-from skrules.rules.request import Request, journal_folder
+from skrules.rules.request import Request, journal_folder, read_jobs
 from skrules.rules.status import Status, collect, to_notes
 from skrules.scons.interruption import Interruption
 from skrules.scons.nodes import GoalNode, StepNode
@@ -75,7 +75,8 @@ class Build:
         if any(is_shared(label) for label in dirty) or (old is not None and known_wheels(old)):
             old = None  # what operators share, and a wheel of them, must be seen for all of them
         narrow = request if old is None else replace(request, patterns=tuple(sorted(dirty)), files=())
-        self.opened = open_workspace(root, packages, narrow, os.environ, self.interruption.happened)
+        SetOption("num_jobs", read_jobs(os.environ))
+        self.opened = open_workspace(root, packages, narrow, os.environ, self.interruption.happened, jobs=GetOption("num_jobs"))
         self.old = old
         self.actions: tuple[Action, ...] = ()
         self.output = Output(silent=GetOption("silent"), progress=self._progress)
@@ -87,14 +88,13 @@ class Build:
 
     def declare(self) -> None:
         """Give SCons its nodes and targets, and ask to be called at the end."""
-        SetOption("num_jobs", os.cpu_count() or 1)
         outputs = self._wanted()
         self.actions = needed(self.graph.actions, outputs)
         self.steps.declare(self.actions)
         wanted = self.steps.nodes(outputs)
         BUILD_TARGETS[:] = [GoalNode(" ".join(self.request.patterns) or "all", wanted)]
         if GetOption("clean"):
-            if not self.is_dry and not (self.request.patterns or self.request.files or self.request.archs):
+            if not self.is_dry and not (self.request.patterns or self.request.files or self.opened.request.archs):
                 # With what is remembered, and the results of operators that are no longer declared.
                 atexit.register(shutil.rmtree, self.root / self.opened.context.build, ignore_errors=True)
                 atexit.register(shutil.rmtree, self.path.parent, ignore_errors=True)

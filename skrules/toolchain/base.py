@@ -11,10 +11,18 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from skrules.arch import Arch
-from skrules.engine.action import Action
+from skrules.engine.action import Action, Launcher
 
 # One command after the other; each is a complete argument vector, no shell in between.
 Commands = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What one step usually takes, in MiB: the guess of a first run, which is measured."""
+
+    kernel: int
+    link: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +85,13 @@ class Toolchain(Protocol):
     @property
     def summary(self) -> str:
         """The one line that is printed: which toolchain, where it was found, and why this one."""
+
+    @property
+    def launcher(self) -> Launcher:
+        """What the user wants in front of the commands of `compile_kernel` and `compile_cpp`. No part of `key`."""
+
+    @property
+    def memory(self) -> Memory: ...
 
     def key(self) -> Mapping[str, str]:
         """Return everything outside the workspace that object files depend on: identity, versions, digests.

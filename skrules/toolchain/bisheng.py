@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skrules.arch import Arch
-from skrules.engine.action import Action
+from skrules.engine.action import NO_LAUNCHER, Action, Launcher
 from skrules.toolchain import cache
-from skrules.toolchain.base import Commands, CompileCpp, CompileKernel, Link, prefixed
+from skrules.toolchain.base import Commands, CompileCpp, CompileKernel, Link, Memory, prefixed
 from skrules.toolchain.fingerprint import digest_large
 
 # Set by the toolkit's set_env.sh; bisheng finds its own headers and libraries through them.
@@ -44,12 +44,23 @@ class BishengToolchain:
     """`program` is the compiler; `why` how it was found; `toolkit` the CANN it belongs to, None when that is unknown."""
 
     name = "bisheng"
+    # Builds of operators with many template kernels report more than a gigabyte a compiler.
+    memory = Memory(kernel=1200, link=400)
 
-    def __init__(self, *, program: Path, toolkit: Toolkit | None, environ: Mapping[str, str], why: str) -> None:
+    def __init__(
+        self,
+        *,
+        program: Path,
+        toolkit: Toolkit | None,
+        environ: Mapping[str, str],
+        why: str,
+        launcher: Launcher = NO_LAUNCHER,
+    ) -> None:
         self.program = program
         self.toolkit = toolkit
         self.environ = environ
         self.why = why
+        self.launcher = launcher
 
     @property
     def summary(self) -> str:

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from skrules.engine.action import NO_LAUNCHER, Launcher
 from skrules.errors import ToolchainError, UsageError, did_you_mean
 from skrules.toolchain.base import Toolchain
 from skrules.toolchain.bisheng import BishengToolchain, Toolkit
@@ -29,8 +30,17 @@ _VERSION_FILES = (
 _VERSION = re.compile(r"^\s*version\s*=\s*\"?\[?([0-9][^\s\]\":,]*)", re.I | re.M)
 
 
-def select(choice: str, environ: Mapping[str, str], *, machine: str = "") -> Toolchain:
-    """Return the toolchain for `choice`: auto, host or bisheng.
+def select(
+    choice: str,
+    environ: Mapping[str, str],
+    *,
+    machine: str = "",
+    launcher: Launcher = NO_LAUNCHER,
+    jobs: int = 0,
+) -> Toolchain:
+    """Return the toolchain for `choice`: auto, host or bisheng. Its compilers run behind `launcher`.
+
+    `jobs` is how many compilers a single step of it may run side by side; as many as there are cores when it is 0.
 
     `auto` takes bisheng where it is found, else host. Raises UsageError for another word, and ToolchainError when
     bisheng is asked for and not there, or when `BISHENG` or the CANN that `ASCEND_HOME_PATH` names is unusable: what the
@@ -39,12 +49,13 @@ def select(choice: str, environ: Mapping[str, str], *, machine: str = "") -> Too
     if choice not in CHOICES:
         raise UsageError(f"unknown toolchain '{choice}'", allowed=CHOICES, hint=did_you_mean(choice, CHOICES))
     if choice == "host":
-        return HostToolchain(environ=environ, why="TOOLCHAIN=host")
+        return HostToolchain(environ=environ, why="TOOLCHAIN=host", launcher=launcher, jobs=jobs)
     machine = machine or platform.machine()
     looked: list[str] = []
     for program, why in _candidates(environ, machine):
         if program.is_file() and os.access(program, os.X_OK):
-            return BishengToolchain(program=program, toolkit=_toolkit(program, environ, machine), environ=environ, why=why)
+            toolkit = _toolkit(program, environ, machine)
+            return BishengToolchain(program=program, toolkit=toolkit, environ=environ, why=why, launcher=launcher)
         looked.append(f"{program} ({why})")
     looked.append("bisheng on PATH")
     if choice == "bisheng":
@@ -53,7 +64,8 @@ def select(choice: str, environ: Mapping[str, str], *, machine: str = "") -> Too
             notes=[f"looked for {place}" for place in looked],
             hint="source set_env.sh of CANN, or set BISHENG to the compiler, or use TOOLCHAIN=host",
         )
-    return HostToolchain(environ=environ, why="no bisheng found: set BISHENG or ASCEND_HOME_PATH")
+    why = "no bisheng found: set BISHENG or ASCEND_HOME_PATH"
+    return HostToolchain(environ=environ, why=why, launcher=launcher, jobs=jobs)
 
 
 def _candidates(environ: Mapping[str, str], machine: str) -> Iterator[tuple[Path, str]]:

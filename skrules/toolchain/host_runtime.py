@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import concurrent.futures
-import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from skrules import resources
 from skrules.engine.files import write_if_changed
+from skrules.engine.slots import MIB, available_memory
 from skrules.errors import BuildError
 from skrules.toolchain import cache
 from skrules.toolchain.fingerprint import digest_file, digest_tree
@@ -24,6 +24,8 @@ _TOGETHER = 14
 _ALONE = b"#pragma GCC optimize"
 # -z defs: what the runtime declares and does not define is found here, not when an operator is loaded.
 _LINKING = ("-shared", f"-Wl,-soname,{LIBRARY}", "-Wl,-z,defs", "-pthread", "-ldl")
+# MiB that a compiler of one unit takes, measured with g++ 12.
+UNIT_MEMORY = 350
 _LIBRARIES_KEPT = 4
 _OBJECTS_KEPT = 40  # of 500 kB or less
 
@@ -33,12 +35,20 @@ def runtime_digest() -> str:
     return digest_tree(_sources())
 
 
-def make_runtime(output: str, environment: Mapping[str, str], key: Mapping[str, str], workspace: Path) -> None:
+def workers(jobs: int) -> int:
+    """Return how many compilers may run side by side: `jobs`, or as many as there are units or fit into memory, if fewer."""
+    return max(1, min(jobs, len(units_of(_own_sources())), available_memory() // (UNIT_MEMORY * MIB)))
+
+
+def make_runtime(
+    output: str, environment: Mapping[str, str], key: Mapping[str, str], workspace: Path, *, at_once: int = 1
+) -> None:
     """Put the runtime library at `output` of `workspace`, and say so first when it must be compiled: that takes a while.
 
-    `key` names all that the library depends on but `runtime_digest`. Raises BuildError when it does not compile.
+    `key` names all that the library depends on but `runtime_digest`; `at_once` is how many compilers may run side by side.
+    Raises BuildError when it does not compile.
     """
-    making = _Making(environment, key)
+    making = _Making(environment, key, at_once)
     kept = making.cache.root
 
     def build(folder: Path) -> None:
@@ -63,6 +73,10 @@ def _sources() -> Path:
     return resources.toolchains() / "host" / "runtime"
 
 
+def _own_sources() -> list[Path]:
+    return sorted(_sources().glob("*.cpp"))
+
+
 def units_of(sources: Sequence[Path]) -> tuple[tuple[Path, ...], ...]:
     """Return what is compiled as one. Together sources share one scope: a name without linkage is in one of them only."""
     alone = [source for source in sources if _ALONE in source.read_bytes()]
@@ -72,11 +86,12 @@ def units_of(sources: Sequence[Path]) -> tuple[tuple[Path, ...], ...]:
 
 
 class _Making:
-    def __init__(self, environment: Mapping[str, str], key: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], key: Mapping[str, str], at_once: int) -> None:
         # Here and not above: all that reads AscendC comes with it, which a build that only needs the digest does without.
         from skrules.toolchain.hostcc import Driver
 
         self.driver = Driver(environment)
+        self.at_once = at_once
         self.cache = cache.Cache(cache.root(environment))
         self.identity = cache.key_of(*(f"{name}={value}" for name, value in sorted(key.items())))
         self.headers = digest_tree(_sources(), ("**/*.h",))
@@ -85,12 +100,12 @@ class _Making:
         """Make the library in `folder`: all units side by side, then one link."""
         from skrules.toolchain.hostcc import CompilerFailed
 
-        sources = sorted(_sources().glob("*.cpp"))
+        sources = _own_sources()
         if not sources:
             raise BuildError("the host toolchain has no runtime sources", hint="reinstall skrules")
         with tempfile.TemporaryDirectory() as scratch:
             try:
-                with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+                with concurrent.futures.ThreadPoolExecutor(self.at_once) as pool:
                     objects = list(pool.map(lambda unit: self.object(unit, Path(scratch)), units_of(sources)))
                 self.driver.run([*map(str, objects), *_LINKING, "-o", str(folder / LIBRARY)])
             except CompilerFailed as error:

@@ -4,20 +4,23 @@
     python -m skrules.toolchain.hostcc -shared -fPIC --npu-arch=dav-2201 add.o -o libadd.so
 
 It rewrites `kernel<<<...>>>(...)`, which is not C++, into calls of the emulated runtime, and hands the rest to g++ or
-clang++. Exit status: 1 when that compiler fails, 2 for a wrong command line, 4 when there is no compiler.
+clang++: `$CXX`, or the first that is found, and `$HOSTCC_LAUNCHER` in front of it when it compiles. Exit status: 1 when
+that compiler fails, 2 for a wrong command line, 4 when there is no compiler.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skrules import resources
@@ -44,12 +47,21 @@ class CompilerFailed(BuildError):
     """The C++ compiler failed, and has said why."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scratch:
+    """An empty folder while it is in use. `held` is its lock: an open file, or nothing where no other driver can have it."""
+
+    path: Path
+    held: tuple[int, ...] = ()
+
+
 class Driver:
     """What all compilations of one process share."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = dict(environ)
         self.compiler = cxx.find_compiler(environ)
+        self.launcher = tuple(shlex.split(environ.get("HOSTCC_LAUNCHER", "")))
         self.cache = cache.Cache(cache.root(environ))
         self.include = resources.toolchains() / "host" / "include"
 
@@ -60,20 +72,21 @@ class Driver:
         output.parent.mkdir(parents=True, exist_ok=True)
         # Beside the output, so that the last step is a rename; a folder of its own, so that no header of the build
         # folder can stand in for one beside the user's source.
-        with _temporary(output) as folder:
+        with _scratch(output) as scratch:
+            folder = scratch.path
             if work.compile_only:
-                dependencies = self.compile(work, folder, folder / "out.o")
+                dependencies = self.compile(work, scratch, folder / "out.o")
                 if work.depfile:
                     text = _rule(work.target or work.output, dependencies)
                     write_if_changed(Path(work.depfile), text.encode("utf-8", "surrogateescape"))
                 (folder / "out.o").replace(output)
             else:
-                self.link(work, folder)
+                self.link(work, scratch)
                 (folder / output.name).replace(output)
 
-    def compile(self, work: Invocation, folder: Path, output: Path) -> tuple[str, ...]:
+    def compile(self, work: Invocation, scratch: Scratch, output: Path) -> tuple[str, ...]:
         """Compile the one source of `work` to `output`; return the files it read, other than the toolchain's own."""
-        source = (work.asc or work.cpp)[0]
+        source, folder = (work.asc or work.cpp)[0], scratch.path
         text = folder / f"{Path(source).stem}.cpp"
         list_of_files = folder / "out.d"
         flags = [*self.flags(), *self.arch_flags(work, folder)]
@@ -90,21 +103,22 @@ class Driver:
             places, text = [], Path(source)
         reproducible = [f"-ffile-prefix-map={folder}/=", *([f"-frandom-seed={source}"] if self.compiler.kind == "gcc" else [])]
         making = ["-c", "-x", "c++", str(text), "-o", str(output), "-MMD", "-MF", str(list_of_files), "-MT", "x"]
-        self.call([*_DEFAULTS, *flags, *places, *work.options, *self.headers(folder), *reproducible, *making])
+        arguments = [*_DEFAULTS, *flags, *places, *work.options, *self.headers(folder), *reproducible, *making]
+        self.call(arguments, scratch, launcher=self.launcher)
         listed = read_depfile(list_of_files.read_text(encoding="utf-8", errors="surrogateescape"))
         own = (f"{folder}/", f"{self.cache.root}/", f"{self.include}/")
         others = (os.path.normpath(path) for path in listed if not path.startswith(own))
         return tuple(dict.fromkeys([source, *others]))
 
-    def link(self, work: Invocation, folder: Path) -> None:
+    def link(self, work: Invocation, scratch: Scratch) -> None:
         """Make a shared library or program; sources among the inputs are compiled on the way."""
-        objects: list[str] = []
+        folder, objects = scratch.path, list[str]()
         for number, source in enumerate(work.asc):
             objects.append(str(folder / f"{number}.o"))
-            self.compile(replace(work, asc=[source], cpp=[]), folder, Path(objects[-1]))
+            self.compile(replace(work, asc=[source], cpp=[]), scratch, Path(objects[-1]))
         compiling = [*_DEFAULTS, *self.flags(), *self.arch_flags(work, folder)] if work.cpp else ["-fPIC"]
         options = [*compiling, *work.options, *(self.headers(folder) if work.cpp else [])]
-        self.call([*options, *work.cpp, *objects, *work.linking, "-o", str(folder / Path(work.output).name)])
+        self.call([*options, *work.cpp, *objects, *work.linking, "-o", str(folder / Path(work.output).name)], scratch)
 
     def rewritten(self, source: str, work: Invocation) -> bytes:
         """Return the C++ text of an AscendC source; messages and `__FILE__` keep naming the user's file."""
@@ -164,11 +178,17 @@ class Driver:
                 raise OSError("the kernel header does not compile by itself; compiling the kernel will tell why")
 
         # Without waiting for another process that makes it just now: that takes longer than this compilation would gain.
-        entry = self.cache.cached("precompiled", key, make, wait=False, keep=_PRECOMPILED_KEPT)
+        # But a launcher such as ccache must see the command line that it will see the next time.
+        entry = self.cache.cached("precompiled", key, make, wait=bool(self.launcher), keep=_PRECOMPILED_KEPT)
         return ["-isystem", str(entry)] if entry else []
 
-    def call(self, arguments: Sequence[str]) -> None:
-        run = subprocess.run([*self.compiler.command, *arguments], env=self.environ, check=False)
+    def call(self, arguments: Sequence[str], scratch: Scratch, *, launcher: Sequence[str] = ()) -> None:
+        command = [*launcher, *self.compiler.command, *arguments]
+        try:
+            # It gets the lock too: a compiler that outlives a killed driver may still write into the folder.
+            run = subprocess.run(command, env=self.environ, check=False, pass_fds=scratch.held)
+        except OSError as error:
+            raise ToolchainError(f"hostcc: cannot run {command[0]}: {error.strerror}") from error
         name = Path(self.compiler.command[0]).name
         if run.returncode < 0:
             # A compiler that fails says why; one that was killed cannot.
@@ -184,12 +204,39 @@ def _rule(target: str, files: Sequence[str]) -> str:
 
 
 @contextmanager
-def _temporary(output: Path) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
+def _scratch(output: Path) -> Iterator[Scratch]:
+    """Make an empty folder beside `output` while it is used, of the same name each time.
+
+    A compiler's command line names it, and what a launcher such as ccache finds again depends on that. When it is in use,
+    by a driver that makes the same output just now, or when it cannot be locked, the folder gets a name of its own.
+    """
+    folder = output.parent / f".{output.name}.tmp"
+    held = _hold(folder)
+    if held is None:
+        folder = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
     try:
-        yield folder
+        yield Scratch(path=folder, held=() if held is None else (held,))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        if held is not None:
+            os.close(held)
+
+
+def _hold(folder: Path) -> int | None:
+    """Make and lock `folder`, emptied of what a driver that was killed left there; None when another one has it."""
+    held = None
+    with suppress(OSError):
+        folder.mkdir(exist_ok=True)
+        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # One that was removed between the two lines above must not be taken for the one that is there.
+        if os.path.samestat(os.fstat(held), folder.stat()):
+            for path in folder.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            return held
+    if held is not None:
+        os.close(held)
+    return None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

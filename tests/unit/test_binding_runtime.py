@@ -10,9 +10,9 @@ import pytest
 
 from skrules.binding.detect import TorchInfo, TorchNpuInfo
 from skrules.binding.runtime import runtime_flags, runtime_key, runtime_request, runtime_sources
-from skrules.engine.action import Action
+from skrules.engine.action import NO_LAUNCHER, Action, Launcher
 from skrules.errors import BuildError, ToolchainError
-from skrules.toolchain.base import Commands, CompileCpp, CompileKernel, Link
+from skrules.toolchain.base import Commands, CompileCpp, CompileKernel, Link, Memory
 
 TORCH = TorchInfo(
     python=Path("/usr/bin/python3"),
@@ -35,6 +35,8 @@ class Toolchain:
     summary: str = "host"
     script: str = 'echo "$1" > "$0"; echo run >> "$2"'
     log: str = ""
+    launcher: Launcher = NO_LAUNCHER
+    memory: Memory = Memory(kernel=0, link=0)  # noqa: RUF009 - a frozen record
     requests: list[CompileCpp] = field(default_factory=list)
 
     def key(self) -> Mapping[str, str]:
@@ -127,6 +129,18 @@ def test_the_object_is_compiled_once_and_kept(tmp_path: Path, monkeypatch: pytes
     assert log.read_text() == "run\n"
     assert toolchain.requests[0].source.endswith("templates/binding/runtime.cpp")
     assert runtime_request(replace(TORCH, version="2.12.0"), toolchain, "b").action.digest() != request.action.digest()
+
+
+def test_a_launcher_stands_in_front_of_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKRULES_CACHE", str(tmp_path / "cache"))
+    words = ("/bin/sh", "-c", 'echo "$CCACHE_DIR" >> "$PLACE"; exec "$@"', "launcher")
+    launcher = Launcher(words=words, environment={"CCACHE_DIR": "/c", "PLACE": str(tmp_path / "place")})
+    plain = runtime_request(TORCH, Toolchain(log=str(tmp_path / "log")), "build").action
+    launched = runtime_request(TORCH, Toolchain(log=str(tmp_path / "log"), launcher=launcher), "build").action
+    assert plain.digest() == launched.digest()
+    assert launched.run is not None
+    launched.run(tmp_path)
+    assert ((tmp_path / "place").read_text(), (tmp_path / "log").read_text()) == ("/c\n", "run\n")
 
 
 def test_a_cache_that_cannot_be_written_costs_time_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

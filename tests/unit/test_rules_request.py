@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skrules.errors import UsageError
-from skrules.rules.request import assignments, from_folder, read_request
+from skrules.rules.request import assignments, from_folder, read_jobs, read_request, request_key
 
 
 def test_nothing_asked_is_everything():
@@ -74,3 +74,21 @@ def test_words_typed_in_a_subfolder(words, below, meant):
 
 def test_everything_from_a_subfolder():
     assert from_folder(["compare"], "ops", everything=True) == ("compare",)
+
+
+def test_jobs_of_the_environment(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 7)
+    assert (read_jobs({}), read_jobs({"SK_BISHENG_JOBS": " 3 "}), read_jobs({"SK_BISHENG_JOBS": "12"})) == (7, 3, 12)
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "two", "1.5", "1_0", "٣"])
+def test_jobs_that_are_no_number(text):
+    with pytest.raises(UsageError, match="SK_BISHENG_JOBS is "):
+        read_jobs({"SK_BISHENG_JOBS": text})
+
+
+@pytest.mark.parametrize("name", ["SK_NPU_ARCHS", "SK_TARGET_CHIPS", "SK_BISHENG_JOBS"])
+def test_what_the_environment_asks_for_is_part_of_the_request(name):
+    request = read_request([], {})
+    assert request_key(request, ["ops"], {}) != request_key(request, ["ops"], {name: ""})
+    assert request_key(request, ["ops"], {}) == request_key(request, ["ops"], {"EDITOR": "vi"})

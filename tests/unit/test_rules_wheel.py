@@ -12,14 +12,16 @@ import pytest
 from skrules import resources
 from skrules.arch import load_archs
 from skrules.binding.detect import TorchInfo, TorchNpuInfo
+from skrules.engine.action import NO_LAUNCHER
 from skrules.errors import BuildError, SkrulesError, ToolchainError, UsageError
 from skrules.rules import wheel as wheel_rule
 from skrules.rules.context import make_context
 from skrules.rules.declaration import read_package
 from skrules.rules.graph import make_graph
 from skrules.rules.request import read_request
-from skrules.rules.wheel_plan import DEFAULT_LABEL, archs_from, plan_wheels
+from skrules.rules.wheel_plan import DEFAULT_LABEL, plan_wheels
 from skrules.rules.workspace import load_workspace
+from skrules.toolchain.base import Memory
 from skrules.toolchain.bisheng import BishengToolchain, Toolkit
 from skrules.wheel.verify import verify
 from tests.data.tiny_library import tiny_library, tiny_module
@@ -42,6 +44,8 @@ class Emulation:
     """The host toolchain as far as a wheel knows it, on a machine without a compiler."""
 
     name = "host"
+    launcher = NO_LAUNCHER
+    memory = Memory(kernel=0, link=0)
     summary = ""
 
     def key(self):
@@ -300,35 +304,6 @@ def test_a_module_that_tells_where_it_was_built(root):
     with pytest.raises(BuildError, match="holds the path") as raised:
         graph.wheels[0].action.run(root)
     assert "-fdebug-compilation-dir=." in raised.value.hint
-
-
-@pytest.mark.parametrize(
-    ("environ", "archs"),
-    [
-        ({}, ()),
-        ({"SK_NPU_ARCHS": "dav-3510; DAV_2201,dav-3510"}, ("dav-3510", "dav-2201")),
-        ({"SK_TARGET_CHIPS": "Ascend910B1,ascend-950"}, ("dav-2201", "dav-3510")),
-        ({"SK_TARGET_CHIPS": "220"}, ("dav-2201",)),
-        ({"SK_NPU_ARCHS": "dav-2201", "SK_TARGET_CHIPS": "Ascend910B1"}, ("dav-2201",)),
-    ],
-)
-def test_archs_of_the_environment(environ, archs):
-    assert archs_from(environ, ARCHS) == archs
-
-
-@pytest.mark.parametrize(
-    ("environ", "kind", "said"),
-    [
-        ({"SK_NPU_ARCHS": " ; "}, UsageError, "SK_NPU_ARCHS is set, and empty"),
-        ({"SK_TARGET_CHIPS": ""}, UsageError, "SK_TARGET_CHIPS is set, and empty"),
-        ({"SK_NPU_ARCHS": "dav-9999"}, ToolchainError, "unknown arch 'dav-9999'"),
-        ({"SK_TARGET_CHIPS": "Ascend1"}, ToolchainError, "unknown chip 'Ascend1'"),
-        ({"SK_NPU_ARCHS": "dav-3510", "SK_TARGET_CHIPS": "Ascend910B1"}, UsageError, "the chips of SK_TARGET_CHIPS are dav-2201"),
-    ],
-)
-def test_archs_of_the_environment_that_are_wrong(environ, kind, said):
-    with pytest.raises(kind, match=said):
-        archs_from(environ, ARCHS)
 
 
 @pytest.mark.parametrize(
