@@ -27,7 +27,7 @@ _LIBRARY = "libskrules_host.so"
 _DRIVER = ("toolchain/command_line.py", "toolchain/cxx.py", "toolchain/hostcc.py")
 _LAUNCH_SYNTAX = ("toolchain/launch_*.py", "source/*.py")
 # The emulation's own switches, documented in the guide.
-_EMULATION = ("SKRULES_HOST_RACE", "SKRULES_HOST_STRICT", "SKRULES_HOST_TIMEOUT")
+_EMULATION = ("SKRULES_HOST_DEVICES", "SKRULES_HOST_RACE", "SKRULES_HOST_STRICT", "SKRULES_HOST_TIMEOUT")
 # The cache of precompiled headers and the compiler need these; nothing else of the user's environment matters.
 _PASSED_ON = ("HOME", "SKRULES_CACHE", "XDG_CACHE_HOME", "TMPDIR")
 

@@ -11,4 +11,7 @@ aclError refuse(aclError code, const char *call, const char *format, ...) __attr
 void setLastError(aclError code);
 aclError lastError(bool clear);
 
+// Refuses a device that there is not, and every device while the environment describes none.
+aclError checkDevice(const char *call, int64_t device);
+
 }  // namespace skhost

@@ -14,7 +14,6 @@ namespace skhost {
 
 namespace {
 thread_local aclError t_lastError = ACL_SUCCESS;
-thread_local void *t_context = nullptr;
 }  // namespace
 
 aclError refuse(aclError code, const char *call, const char *format, ...) {
@@ -37,16 +36,6 @@ aclError lastError(bool clear) {
 }
 
 namespace {
-
-aclError checkDevice(const char *call, int64_t device) {
-    if (device != 0)
-        return refuse(ACL_ERROR_RT_INVALID_DEVICEID, call, "device %lld: there is device 0 only", static_cast<long long>(device));
-    if (deviceArch() == nullptr) {
-        return refuse(ACL_ERROR_RT_INVALID_DEVICEID, call, "SKRULES_HOST_ARCH=%s is not in the arch table",
-                      std::getenv("SKRULES_HOST_ARCH"));
-    }
-    return ACL_SUCCESS;
-}
 
 aclError takeStreamError(Stream &stream, const char *call) {
     if (stream.error.empty()) return ACL_SUCCESS;
@@ -90,22 +79,6 @@ aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *
     *majorVersion = 1;
     *minorVersion = 16;
     *patchVersion = 0;
-    return ACL_SUCCESS;
-}
-
-aclError aclrtSetDevice(int32_t deviceId) { return checkDevice("aclrtSetDevice", deviceId); }
-aclError aclrtResetDevice(int32_t deviceId) { return checkDevice("aclrtResetDevice", deviceId); }
-aclError aclrtResetDeviceForce(int32_t deviceId) { return checkDevice("aclrtResetDeviceForce", deviceId); }
-
-aclError aclrtGetDevice(int32_t *deviceId) {
-    if (deviceId == nullptr) return refuse(ACL_ERROR_INVALID_PARAM, "aclrtGetDevice", "null pointer");
-    *deviceId = 0;
-    return ACL_SUCCESS;
-}
-
-aclError aclrtGetDeviceCount(uint32_t *count) {
-    if (count == nullptr) return refuse(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceCount", "null pointer");
-    *count = 1;
     return ACL_SUCCESS;
 }
 
@@ -166,8 +139,10 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
 aclError aclrtSynchronizeDevice(void) {
     Device &device = Device::instance();
     const std::lock_guard<std::mutex> lock(device.lock);
-    aclError code = takeStreamError(device.defaultStream, "aclrtSynchronizeDevice");
+    const int current = currentDevice();
+    aclError code = takeStreamError(device.defaultStreams[current], "aclrtSynchronizeDevice");
     for (auto &[handle, stream] : device.streams) {
+        if (stream->device != current) continue;
         const aclError other = takeStreamError(*stream, "aclrtSynchronizeDevice");
         if (code == ACL_SUCCESS) code = other;
     }
@@ -177,42 +152,6 @@ aclError aclrtSynchronizeDevice(void) {
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
     if (timeout < -1) return refuse(ACL_ERROR_INVALID_PARAM, "aclrtSynchronizeDeviceWithTimeout", "timeout %d", timeout);
     return aclrtSynchronizeDevice();
-}
-
-aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId) {
-    if (context == nullptr) return refuse(ACL_ERROR_INVALID_PARAM, "aclrtCreateContext", "null pointer");
-    if (const aclError code = checkDevice("aclrtCreateContext", deviceId); code != ACL_SUCCESS) return code;
-    Device &device = Device::instance();
-    const std::lock_guard<std::mutex> lock(device.lock);
-    *context = new char;  // a handle: nothing but an address of its own
-    device.contexts.insert(*context);
-    t_context = *context;
-    return ACL_SUCCESS;
-}
-
-aclError aclrtDestroyContext(aclrtContext context) {
-    Device &device = Device::instance();
-    const std::lock_guard<std::mutex> lock(device.lock);
-    if (device.contexts.erase(context) == 0) return refuse(ACL_ERROR_RT_PARAM_INVALID, "aclrtDestroyContext", "no such context");
-    delete static_cast<char *>(context);
-    if (t_context == context) t_context = nullptr;
-    return ACL_SUCCESS;
-}
-
-aclError aclrtSetCurrentContext(aclrtContext context) {
-    Device &device = Device::instance();
-    const std::lock_guard<std::mutex> lock(device.lock);
-    if (device.contexts.count(context) == 0)
-        return refuse(ACL_ERROR_RT_PARAM_INVALID, "aclrtSetCurrentContext", "no such context");
-    t_context = context;
-    return ACL_SUCCESS;
-}
-
-aclError aclrtGetCurrentContext(aclrtContext *context) {
-    if (context == nullptr) return refuse(ACL_ERROR_INVALID_PARAM, "aclrtGetCurrentContext", "null pointer");
-    if (t_context == nullptr) return refuse(ACL_ERROR_RT_CONTEXT_NULL, "aclrtGetCurrentContext", "no context on this thread");
-    *context = t_context;
-    return ACL_SUCCESS;
 }
 
 size_t aclDataTypeSize(aclDataType type) {

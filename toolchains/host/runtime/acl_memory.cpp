@@ -40,10 +40,13 @@ aclError checkFill(const char *call, const void *address, size_t maxCount, size_
     return checkPlace(call, "devPtr", address, count);
 }
 
-aclError submitWork(const char *call, aclrtStream stream, std::function<void()> work) {
+aclError submitWork(const char *call, aclrtStream stream, const std::function<void()> &work) {
     Node node;
     node.name = call;
-    node.work = std::move(work);
+    node.work = [work] {
+        work();
+        return std::string();
+    };
     if (submitNode(stream, std::move(node))) return ACL_SUCCESS;
     return refuse(ACL_ERROR_RT_PARAM_INVALID, call, "no such stream");
 }
@@ -51,7 +54,7 @@ aclError submitWork(const char *call, aclrtStream stream, std::function<void()> 
 aclError allocate(const char *call, void **address, size_t size) {
     if (address == nullptr) return refuse(ACL_ERROR_INVALID_PARAM, call, "null pointer");
     if (size == 0) return refuse(ACL_ERROR_INVALID_PARAM, call, "0 bytes");
-    *address = allocateGlobal(size);
+    *address = allocateGlobal(size, currentDevice());
     if (*address == nullptr) return refuse(ACL_ERROR_RT_MEMORY_ALLOCATION, call, "no memory for %zu bytes", size);
     return ACL_SUCCESS;
 }

@@ -69,11 +69,11 @@ aclError aclmdlRICaptureBegin(aclrtStream handle, aclmdlRICaptureMode mode) {
     if (mode < ACL_MODEL_RI_CAPTURE_MODE_GLOBAL || mode > ACL_MODEL_RI_CAPTURE_MODE_RELAXED) {
         return refuse(ACL_ERROR_INVALID_PARAM, call, "mode %d is none of 0..2", static_cast<int>(mode));
     }
-    if (handle == nullptr) return refuse(ACL_ERROR_INVALID_PARAM, call, "the default stream cannot be captured");
     Device &device = Device::instance();
     const std::lock_guard<std::mutex> lock(device.lock);
     Stream *stream = device.findStream(handle);
     if (stream == nullptr) return refuse(ACL_ERROR_RT_PARAM_INVALID, call, "no such stream");
+    if (stream->isDefault()) return refuse(ACL_ERROR_INVALID_PARAM, call, "the default stream cannot be captured");
     if (stream->capture != nullptr) return refuse(ACL_ERROR_RT_STREAM_CAPTURED, call, "the stream is being captured already");
     stream->capture = std::make_shared<Capture>();
     stream->capture->origin = stream;
@@ -100,10 +100,11 @@ aclError aclmdlRICaptureEnd(aclrtStream handle, aclmdlRI *modelRI) {
     if (modelRI == nullptr) return refuse(ACL_ERROR_INVALID_PARAM, call, "null pointer");
     *modelRI = nullptr;
     Device &device = Device::instance();
+    std::shared_ptr<Capture> capture;  // dropped after the lock: what it holds may take its time, and locks of others
     const std::lock_guard<std::mutex> lock(device.lock);
     Stream *stream = device.findStream(handle);
     if (stream == nullptr) return refuse(ACL_ERROR_RT_PARAM_INVALID, call, "no such stream");
-    const std::shared_ptr<Capture> capture = stream->capture;
+    capture = stream->capture;
     if (capture == nullptr) return refuse(ACL_ERROR_RT_STREAM_NOT_CAPTURED, call, "the stream is not being captured");
     if (capture->origin != stream)
         return refuse(ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED, call, "the capture began on another stream");
@@ -156,7 +157,9 @@ aclError aclmdlRIExecute(aclmdlRI handle, int32_t timeout) {
 
 aclError aclmdlRIDestroy(aclmdlRI handle) {
     Device &device = Device::instance();
+    std::shared_ptr<Model> model;  // dropped after the lock
     const std::lock_guard<std::mutex> lock(device.lock);
+    model = device.findModel(handle);
     if (device.models.erase(handle) == 0) return refuse(ACL_ERROR_RT_PARAM_INVALID, "aclmdlRIDestroy", "no such model");
     return ACL_SUCCESS;
 }

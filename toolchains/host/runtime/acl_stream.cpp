@@ -1,5 +1,6 @@
 #include "acl_call.h"
 #include "device.h"
+#include "skrules_host/runtime.h"
 
 using namespace skhost;
 
@@ -11,6 +12,7 @@ aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t, uint32_t) {
     const std::lock_guard<std::mutex> lock(device.lock);
     auto created = std::make_unique<Stream>();
     created->id = device.nextStream++;
+    created->device = currentDevice();
     *stream = created.get();
     device.streams[*stream] = std::move(created);
     return ACL_SUCCESS;
@@ -21,8 +23,9 @@ aclError aclrtCreateStream(aclrtStream *stream) { return aclrtCreateStreamWithCo
 aclError aclrtDestroyStream(aclrtStream handle) {
     Device &device = Device::instance();
     const std::lock_guard<std::mutex> lock(device.lock);
-    Stream *stream = handle == nullptr ? nullptr : device.findStream(handle);
-    if (stream == nullptr) return refuse(ACL_ERROR_RT_PARAM_INVALID, "aclrtDestroyStream", "no such stream");
+    const Stream *stream = device.findStream(handle);
+    if (stream == nullptr || stream->isDefault())
+        return refuse(ACL_ERROR_RT_PARAM_INVALID, "aclrtDestroyStream", "no such stream");
     if (stream->capture != nullptr)
         return refuse(ACL_ERROR_RT_STREAM_CAPTURED, "aclrtDestroyStream", "the stream is being captured");
     device.streams.erase(handle);
@@ -52,7 +55,7 @@ aclError aclrtStreamGetId(aclrtStream handle, int32_t *streamId) {
 
 aclError aclrtCtxGetCurrentDefaultStream(aclrtStream *stream) {
     if (stream == nullptr) return refuse(ACL_ERROR_INVALID_PARAM, "aclrtCtxGetCurrentDefaultStream", "null pointer");
-    *stream = nullptr;
+    *stream = skrules_host_default_stream(currentDevice());
     return ACL_SUCCESS;
 }
 
@@ -70,7 +73,7 @@ aclError aclrtStreamWaitEvent(aclrtStream handle, aclrtEvent eventHandle) {
     if (stream->capture != nullptr) {
         return refuse(ACL_ERROR_STREAM_CAPTURE_CONFLICT, "aclrtStreamWaitEvent", "the stream belongs to another capture");
     }
-    if (handle == nullptr) {
+    if (stream->isDefault()) {
         return refuse(ACL_ERROR_INVALID_PARAM, "aclrtStreamWaitEvent", "the default stream cannot be captured");
     }
     stream->capture = capture;

@@ -31,6 +31,10 @@ std::string refuseLaunch(const LaunchConfig &config, const KernelInfo &kernel, F
 
 }  // namespace
 
+Device::Device() {
+    for (int index = 0; index < kMaxDevices; ++index) defaultStreams[index].device = index;
+}
+
 Device &Device::instance() {
     // Never destroyed: launches may come from destructors of other modules.
     static auto *device = new Device;
@@ -38,7 +42,10 @@ Device &Device::instance() {
 }
 
 Stream *Device::findStream(void *handle) {
-    if (handle == nullptr) return &defaultStream;
+    if (handle == nullptr) return &defaultStreams[currentDevice()];
+    for (Stream &stream : defaultStreams) {
+        if (handle == &stream) return &stream;
+    }
     const auto found = streams.find(handle);
     return found == streams.end() ? nullptr : found->second.get();
 }
@@ -63,7 +70,7 @@ void reportLaunchError(void *handle, const std::string &text) {
     Device &device = Device::instance();
     const std::lock_guard<std::mutex> lock(device.lock);
     Stream *stream = device.findStream(handle);
-    if (stream == nullptr) stream = &device.defaultStream;
+    if (stream == nullptr) stream = &device.defaultStreams[currentDevice()];
     if (stream->error.empty()) stream->error = text;
     if (stream->capture != nullptr) stream->capture->broken = true;
 }
@@ -74,6 +81,7 @@ bool submitNode(void *handle, Node node) {
         const std::lock_guard<std::mutex> lock(device.lock);
         const Stream *stream = device.findStream(handle);
         if (stream == nullptr) return false;
+        node.device = stream->device;
         if (stream->capture != nullptr) {
             node.scopes = stream->capture->scopes;
             stream->capture->model->nodes.push_back(std::move(node));

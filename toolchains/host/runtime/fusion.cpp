@@ -190,6 +190,7 @@ void fuse(Model &model, const std::vector<Node *> &run, const OptimizeOptions &o
     const auto index = static_cast<int>(model.superKernels.size());
     kernel->name = "sk_" + std::to_string(index) + "_" + (scope.empty() ? "none" : scope);
     kernel->arch = run.front()->arch;
+    kernel->device = run.front()->device;
     kernel->entryCount = options.splits;
     for (size_t i = 0; i < run.size(); ++i) {
         if (i > 0) addOrder(*kernel, *run[i - 1], *run[i], options.syncAll);
@@ -200,7 +201,7 @@ void fuse(Model &model, const std::vector<Node *> &run, const OptimizeOptions &o
     model.superKernels.push_back(std::move(kernel));
 }
 
-bool together(const Node &a, const Node &b) { return a.arch == b.arch && a.scopeName() == b.scopeName(); }
+bool together(const Node &a, const Node &b) { return a.arch == b.arch && a.device == b.device && a.scopeName() == b.scopeName(); }
 
 }  // namespace
 
@@ -230,7 +231,8 @@ std::string optimizeModel(Model &model, const OptimizeOptions &options) {
 }
 
 std::string runSuperKernel(SuperKernel &kernel) {
-    return Scheduler::run({kernel.name.c_str(), kernel.aic, kernel.aiv, kernel.blocks, kernel.arch, entry, &kernel});
+    return Scheduler::run(
+        {kernel.name.c_str(), kernel.aic, kernel.aiv, kernel.blocks, kernel.arch, kernel.device, entry, &kernel});
 }
 
 }  // namespace skhost

@@ -24,6 +24,7 @@ struct SuperKernel {
     int aic = 0, aiv = 0;
     uint32_t blocks = 0;
     const ArchSpec *arch = nullptr;
+    int device = 0;
     uint32_t entryCount = kMaxSplits;
     std::vector<Task> queues[2];  // by CoreKind
 };

@@ -7,10 +7,10 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <tuple>
 
 #include "cores.h"
 #include "scheduler.h"
+#include "skrules_host/runtime.h"
 
 namespace skhost {
 
@@ -21,10 +21,20 @@ constexpr size_t kRemembered = 64;  // freed ranges, for the message
 constexpr size_t kNear = 65536;     // so far behind its end an address still counts as a miss of that range
 constexpr int kFresh = 0xA5;        // fresh memory is not zero on a device either
 
+constexpr int kEveryDevice = -1;  // of memory that is lent
+
 struct Allocation {
     size_t bytes = 0;
+    int device = kEveryDevice;
     int references = 0;
     bool owned = false;
+};
+
+// begin 0: none.
+struct Allocated {
+    uintptr_t begin = 0;
+    size_t bytes = 0;
+    int device = kEveryDevice;
 };
 
 size_t rounded(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -38,11 +48,12 @@ class Registry {
         return registry;
     }
 
-    void add(uintptr_t begin, size_t bytes, bool owned) {
+    void add(uintptr_t begin, size_t bytes, bool owned, int device) {
         const std::lock_guard<std::mutex> lock(lock_);
         Allocation &allocation = ranges_[begin];
         allocation.bytes = std::max(allocation.bytes, bytes);
         allocation.owned = allocation.owned || owned;
+        if (owned) allocation.device = device;
         ++allocation.references;
         largest_ = std::max(largest_, allocation.bytes);
         forgetFreed(begin, begin + bytes + (owned ? kGlobalUnit : 0));
@@ -61,15 +72,15 @@ class Registry {
         return true;
     }
 
-    // The range that holds `address`, preferably all of [address, address + bytes); begin 0: none.
-    std::pair<uintptr_t, size_t> find(uintptr_t address, size_t bytes) {
+    // The range that holds `address`, preferably all of [address, address + bytes).
+    Allocated find(uintptr_t address, size_t bytes) {
         const std::lock_guard<std::mutex> lock(lock_);
-        std::pair<uintptr_t, size_t> found{0, 0};
+        Allocated found;
         for (auto range = ranges_.upper_bound(address); range != ranges_.begin();) {
             --range;
             if (address - range->first >= largest_) break;
             if (address - range->first >= range->second.bytes) continue;
-            found = {range->first, range->second.bytes};
+            found = {range->first, range->second.bytes, range->second.device};
             if (address - range->first + bytes <= range->second.bytes) break;
         }
         return found;
@@ -81,14 +92,14 @@ class Registry {
         return range != freed_.begin() && address - std::prev(range)->first < std::prev(range)->second;
     }
 
-    // The nearest range that ends at or shortly before `address`; begin 0: none.
-    std::pair<uintptr_t, size_t> findBefore(uintptr_t address) {
+    // The nearest range that ends at or shortly before `address`.
+    Allocated findBefore(uintptr_t address) {
         const std::lock_guard<std::mutex> lock(lock_);
         const auto range = ranges_.upper_bound(address);
-        if (range == ranges_.begin()) return {0, 0};
+        if (range == ranges_.begin()) return {};
         const auto [begin, allocation] = *std::prev(range);
-        if (address - begin - allocation.bytes > kNear) return {0, 0};
-        return {begin, allocation.bytes};
+        if (address - begin - allocation.bytes > kNear) return {};
+        return {begin, allocation.bytes, allocation.device};
     }
 
     uint64_t generation() const { return generation_; }
@@ -118,14 +129,14 @@ struct HostBlocks {
 
 }  // namespace
 
-void *allocateGlobal(size_t bytes) {
+void *allocateGlobal(size_t bytes, int device) {
     // The next unit after the end belongs to nobody, so that a read past the end of one range does not find another.
     const size_t usable = rounded(bytes, kGlobalUnit);
     if (usable < bytes || usable > PTRDIFF_MAX - 2 * kAlignment) return nullptr;
     void *address = std::aligned_alloc(kAlignment, rounded(usable + kGlobalUnit, kAlignment));
     if (address == nullptr) return nullptr;
     std::memset(address, kFresh, usable);
-    Registry::instance().add(reinterpret_cast<uintptr_t>(address), usable, true);
+    Registry::instance().add(reinterpret_cast<uintptr_t>(address), usable, true, device);
     return address;
 }
 
@@ -157,9 +168,9 @@ bool freeHost(void *address) {
 
 Place placeOf(const void *address, size_t bytes) {
     const auto at = reinterpret_cast<uintptr_t>(address);
-    const auto [begin, size] = Registry::instance().find(at, bytes);
-    if (begin == 0) return Place::OUTSIDE;
-    return bytes <= size - (at - begin) ? Place::INSIDE : Place::CROSSES_END;
+    const Allocated range = Registry::instance().find(at, bytes);
+    if (range.begin == 0) return Place::OUTSIDE;
+    return bytes <= range.bytes - (at - range.begin) ? Place::INSIDE : Place::CROSSES_END;
 }
 
 void checkGlobal(const void *address, size_t bytes, const char *operation, const char *operand) {
@@ -171,18 +182,22 @@ void checkGlobal(const void *address, size_t bytes, const char *operation, const
         bytes <= core->allocation[1] - at) {
         return;
     }
-    auto [begin, size] = registry.find(at, bytes);
-    if (begin != 0 && bytes <= size - (at - begin)) {
+    Allocated range = registry.find(at, bytes);
+    if (range.begin != 0 && bytes <= range.bytes - (at - range.begin)) {
         if (core == nullptr) return;
-        core->allocation[0] = begin;
-        core->allocation[1] = begin + size;
+        const int device = Scheduler::current()->plan().device;
+        if (range.device != kEveryDevice && range.device != device) {
+            fail("%s: %s lies on device %d, the kernel runs on device %d", operation, operand, range.device, device);
+        }
+        core->allocation[0] = range.begin;
+        core->allocation[1] = range.begin + range.bytes;
         core->allocation[2] = generation;
         return;
     }
-    if (begin == 0 && !registry.wasFreed(at)) std::tie(begin, size) = registry.findBefore(at);
-    if (begin != 0) {
+    if (range.begin == 0 && !registry.wasFreed(at)) range = registry.findBefore(at);
+    if (range.begin != 0) {
         fail("%s: %s is out of bounds in GM: %zu bytes at offset %zu of an allocation of %zu bytes", operation, operand, bytes,
-             static_cast<size_t>(at - begin), size);
+             static_cast<size_t>(at - range.begin), range.bytes);
     }
     const char *why = at == 0 ? "is a null pointer" : registry.wasFreed(at) ? "was freed" : "lies in no device allocation";
     fail("%s: %s (%zu bytes at %p) %s", operation, operand, bytes, address, why);
@@ -191,7 +206,8 @@ void checkGlobal(const void *address, size_t bytes, const char *operation, const
 }  // namespace skhost
 
 extern "C" void skrules_host_register_memory(void *address, size_t bytes) {
-    if (address != nullptr) skhost::Registry::instance().add(reinterpret_cast<uintptr_t>(address), bytes, false);
+    if (address != nullptr)
+        skhost::Registry::instance().add(reinterpret_cast<uintptr_t>(address), bytes, false, skhost::kEveryDevice);
 }
 
 extern "C" void skrules_host_unregister_memory(void *address) {

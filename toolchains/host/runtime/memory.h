@@ -8,8 +8,8 @@ namespace skhost {
 
 constexpr size_t kGlobalUnit = 32;  // an allocation is usable up to the next multiple of this
 
-void *allocateGlobal(size_t bytes);  // nullptr: out of memory
-bool freeGlobal(void *address);      // false: not from allocateGlobal
+void *allocateGlobal(size_t bytes, int device);  // nullptr: out of memory
+bool freeGlobal(void *address);                  // false: not from allocateGlobal
 void *allocateHost(size_t bytes);
 bool freeHost(void *address);
 
@@ -18,9 +18,3 @@ enum class Place : uint8_t { OUTSIDE, INSIDE, CROSSES_END };
 Place placeOf(const void *address, size_t bytes);
 
 }  // namespace skhost
-
-extern "C" {
-// Lends memory to the device until it is unregistered as often as it was registered.
-void skrules_host_register_memory(void *address, size_t bytes);
-void skrules_host_unregister_memory(void *address);
-}

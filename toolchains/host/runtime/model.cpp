@@ -49,11 +49,9 @@ Model::Model() = default;
 Model::~Model() = default;
 
 std::string runNode(const Node &node) {
-    if (!node.isKernel()) {
-        node.work();
-        return "";
-    }
-    return Scheduler::run({node.name.c_str(), node.aic, node.aiv, node.blocks, node.arch, runBody, const_cast<Node *>(&node)});
+    if (!node.isKernel()) return node.work();
+    return Scheduler::run(
+        {node.name.c_str(), node.aic, node.aiv, node.blocks, node.arch, node.device, runBody, const_cast<Node *>(&node)});
 }
 
 std::string executeModel(Model &model) {

@@ -34,6 +34,7 @@ struct Scope {
 struct Node {
     std::string name;
     std::vector<Scope> scopes;  // outermost first
+    int device = 0;
 
     // A kernel, ...
     int aic = 0, aiv = 0;
@@ -42,8 +43,8 @@ struct Node {
     Function function = nullptr;
     Invoker invoker = nullptr;
     ArgumentBlock arguments;
-    // ... or a copy or fill of memory.
-    std::function<void()> work;
+    // ... or work of the host, such as a copy of memory: returns the error, empty: none.
+    std::function<std::string()> work;
 
     // Decided by aclskOptimize.
     std::string reason = "NOT_OPTIMIZED";  // why it runs as a launch of its own; empty: it is part of superKernel

@@ -17,6 +17,7 @@ struct LaunchPlan {
     int aic, aiv;  // cores per block
     uint32_t blocks;
     const ArchSpec *arch;
+    int device;
     void (*body)(void *context);
     void *context;
 };
