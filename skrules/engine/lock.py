@@ -11,8 +11,8 @@ import fcntl
 import os
 import time
 from collections.abc import Callable
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
 
 from skrules.engine.orphans import alive, end, identity
 
@@ -28,7 +28,7 @@ class BuildLock:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file: BinaryIO | None = None
+        self._file: FileIO | None = None
 
     def acquire(self, say: Callable[[str], None]) -> int:
         """Take the lock; when another process has it, `say` so once and wait. Returns the time by the file system's clock.
@@ -52,7 +52,6 @@ class BuildLock:
                 _end_orphans(file, say)
                 file.truncate(0)
                 file.write(f"{os.getpid()}\n".encode())
-                file.flush()
             except BaseException:
                 file.close()
                 raise
@@ -72,26 +71,27 @@ class BuildLock:
             self._file.close()
             self._file = None
 
-    def _open(self) -> BinaryIO:
+    def _open(self) -> FileIO:
         if not self.path.parent.is_dir():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             time.sleep(_TICK_S)
-        return self.path.open("a+b")
+        # Without a buffer: what is read must be what other processes have written by then, not when it was last read.
+        return self.path.open("a+b", buffering=0)
 
-    def _is_removed(self, file: BinaryIO) -> bool:
+    def _is_removed(self, file: FileIO) -> bool:
         try:
             return os.fstat(file.fileno()).st_ino != self.path.stat().st_ino
         except FileNotFoundError:
             return True
 
 
-def _owner(file: BinaryIO) -> str:
+def _owner(file: FileIO) -> str:
     file.seek(0)
     owner = file.read(32).decode("ascii", "replace").partition("\n")[0]
     return f" (process {owner})" if owner.isdecimal() else ""
 
 
-def _end_orphans(file: BinaryIO, say: Callable[[str], None]) -> None:
+def _end_orphans(file: FileIO, say: Callable[[str], None]) -> None:
     file.seek(0)
     for name in file.read().decode("ascii", "replace").splitlines()[1:]:
         pid = alive(name)
