@@ -27,6 +27,7 @@ COMMANDS = {
     "detect-sk-form": "tell which SuperKernel form the sources of an operator have",
     "adapt-sk-from-global": "adapt an operator to SuperKernel and write its package: kernels, pybind11 sources, setup.py",
     "aggregate-sk-adapted": "make one package of several outputs of adapt-sk-from-global",
+    "generate-standalone-compare": "write a CMake project that compares adapted operators on a device",
 }
 
 

@@ -22,6 +22,8 @@ from skrules.findings import Finding, Severity
 from skrules.source.model import CoreType, KernelType
 
 HEADER = "ascendc_ops.h"
+# The first line of host.asc.j2: all that stands before is the adapted source.
+_HOST_PART = "// What Python calls, made by skrules from the contract."
 _WIDTH = 120
 _SIGNATURES: Mapping[str, str] = {
     "Tensor": "const at::Tensor &",
@@ -101,6 +103,21 @@ def with_host_part(text: bytes, entries: Sequence[Entry], newline: str) -> bytes
     top = f'#include "{HEADER}"\n'
     made = [part.replace("\n", newline).encode("latin-1") for part in (top, host)]
     return mark + made[0] + text.removeprefix(mark) + end + made[1]
+
+
+def without_host_part(text: bytes) -> bytes:
+    """Return the adapted source that `with_host_part` was given, with a line end at its end.
+
+    Raises ValueError for text that it did not return.
+    """
+    mark = b"\xef\xbb\xbf" if text.startswith(b"\xef\xbb\xbf") else b""
+    head = f'#include "{HEADER}"'.encode()
+    rest = text.removeprefix(mark).removeprefix(head)
+    line = next((each for each in (b"\r\n", b"\n", b"\r") if rest.startswith(each)), b"")
+    kernels, found, _ = rest.removeprefix(line).rpartition(line + _HOST_PART.encode() + line)
+    if not found or not line or not text.removeprefix(mark).startswith(head):
+        raise ValueError("it does not end in what Python calls")
+    return mark + kernels
 
 
 def declarations(entry: PackageEntry) -> list[str]:

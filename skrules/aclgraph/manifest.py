@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from skrules.aclgraph.bound import bound_json
 from skrules.aclgraph.entry import PackageEntry, PackageParameter
 from skrules.adapt.draft import AdaptedEntry
 from skrules.contract.model import EntryContract, RuntimeWrapper
@@ -80,6 +81,7 @@ def entry_json(adapted: AdaptedEntry, packaged: PackageEntry, renamed: Mapping[s
         "wrapped": packaged.wrapped,
         "prepares": packaged.prepares,
         "quote_dirs": list(packaged.quote_dirs),
+        "binding": bound_json(entry),
         **packaged.target,
         "file": contract.at.file,
         "line": entry.kernel.line,

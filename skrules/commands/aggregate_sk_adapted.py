@@ -46,7 +46,8 @@ def run(options: argparse.Namespace) -> int:
     adapted = [_read(root) for root in options.adapted_output_dir]
     entries = tuple(entry for each in adapted for entry in each.entries)
     _check_names(adapted)
-    config = _config(options.operator_build_config_resolved)
+    given = options.operator_build_config_resolved
+    config = read_config(given) if given else {}
     report = next((each.manifest["name_resolution"] for each in adapted if _has_report(each.manifest)), None)
     extra = {f"_resources/{Path(path).name}": bytes_of(Path(path)) for path in config.get("package_files", [])}
     if report:
@@ -75,7 +76,8 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _read(root: Path) -> _Adapted:
+def read_adapted(root: Path) -> dict[str, Any]:
+    """Return the manifest of an adapted operator or of a package of them. Raises UsageError when it is not completed."""
     path = root / DOCUMENT
     try:
         manifest = json.loads(bytes_of(path))
@@ -86,6 +88,11 @@ def _read(root: Path) -> _Adapted:
         raise UsageError(f"{root} is not completed, its status is {status}", hint="settle its findings and adapt it again")
     if manifest.get("pybind_layout") != LAYOUT or not (root / TREE).is_dir():
         raise UsageError(f"{root} has no {LAYOUT} tree", hint="give a contract, so that its entries are bound to Python")
+    return manifest
+
+
+def _read(root: Path) -> _Adapted:
+    path, manifest = root / DOCUMENT, read_adapted(root)
     try:
         items = [item for file in manifest["per_file"] for item in file["entries"]]
     except (KeyError, TypeError) as error:
@@ -123,10 +130,8 @@ def _sources(adapted: _Adapted) -> dict[str, bytes]:
     return files
 
 
-def _config(path: Path | None) -> dict[str, Any]:
-    """Read the resolved build config: lists of flags and folders, and variables for the compiler."""
-    if path is None:
-        return {}
+def read_config(path: Path) -> dict[str, Any]:
+    """Read the resolved build config: lists of flags and folders, and variables for the compiler. Raises UsageError."""
     try:
         config = json.loads(bytes_of(path))
     except ValueError as error:

@@ -151,7 +151,7 @@ class _Reader:
         before = len(self._problems.errors)
         data = encode_fields(item.value, self._problems)
         is_right = len(self._problems.errors) == before and not any(path.startswith(item.path) for path in self._problems.wrong)
-        if is_right and len(data) != parameter.bytes:
+        if is_right and parameter.bytes is not None and len(data) != parameter.bytes:
             message = f"'{parameter.name}' has {len(data)} bytes here, and {parameter.c_type} has {parameter.bytes}"
             self._problems.add(message, item.at)
         return data

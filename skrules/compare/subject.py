@@ -31,8 +31,9 @@ _ENCODINGS: Mapping[tuple[str, int], str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """One kernel parameter. `bytes` is the size of its C++ type; `encoding` the dtype of a scalar, "" of all else;
-    `dtype` and `rank` are what the contract says of a tensor or of all in a list, "" and None for any."""
+    """One kernel parameter. `bytes` is the size of its C++ type, None where it was not compiled; `encoding` the dtype of a
+    scalar, "" of all else; `dtype` and `rank` are what the contract says of a tensor or of all in a list, "" and None for any.
+    """
 
     name: str
     c_type: str = ""
@@ -41,7 +42,7 @@ class Argument:
     nullable: bool = False
     dtype: str = ""
     rank: int | None = None
-    bytes: int = 0
+    bytes: int | None = 0
     encoding: str = ""
 
 
