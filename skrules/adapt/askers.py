@@ -231,12 +231,17 @@ def _top_level(file: HelperFile) -> Iterator[Helper]:
         last = max(code.partner[body], body)
         name, is_member = function.name, False
         if not function.is_class:
-            at = next((i for i in range(first, body) if code.text(i) == name and code.text(i + 1) == "("), first)
+            at = next((i for i in range(first, body) if code.text(i) == name and _begins_list(code, i)), first)
             holder = _holder(code, at)
             name, is_member = (holder, True) if holder else (name, False)
         elif code.text(last + 1) == ";":
             last += 1
         yield Helper(file=file, name=name, is_class=function.is_class, is_member=is_member, first=first, last=last, body=body)
+
+
+def _begins_list(code: Structure, at: int) -> bool:
+    """Tell whether the name at `at` is that of a function: its parameters follow, arguments of a template, or the operator."""
+    return code.text(at + 1) in ("(", "<") or code.text(at) == "operator"
 
 
 def _holder(code: Structure, at: int) -> str:

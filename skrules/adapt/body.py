@@ -11,6 +11,7 @@ from skrules.adapt.blocknum import ACCEPT_HINT, API, api_names, block_num_use, r
 from skrules.adapt.edits import Edit, apply, line_start
 from skrules.adapt.guards import inactive_edits
 from skrules.adapt.helpers import BLOCK_NUM, DESTROY, PIPE, RAW, Chunk, reached, read_chunks
+from skrules.adapt.implicit import UNWRITTEN, implicit_chunks
 from skrules.adapt.names import legacy_edits, words_in, words_of
 from skrules.adapt.pipes import plan_pipes
 from skrules.adapt.scopes import FileScopes, read_scopes
@@ -58,11 +59,12 @@ def read_facts(unit: SourceUnit, headers: Sequence[SourceUnit]) -> FileFacts:
     scopes = read_scopes(unit)
     words, macro_words = words_of(unit)
     api = api_names(scopes.code)
+    chunks = read_chunks([unit, *headers])
     return FileFacts(
         unit=unit,
         scopes=scopes,
         api=api,
-        chunks=read_chunks([unit, *headers]),
+        chunks=(*implicit_chunks([unit, *headers], chunks), *chunks),
         words=words | macro_words,
         macro_words=macro_words,
         helpers=read_helpers(scopes, unit, api, words | macro_words, headers),
@@ -83,7 +85,7 @@ def rewrite_body(
     words = words_in(code.tokens)
     head = tokens_in(unit, Span(start=kernel.span.start, end=kernel.body.start))
     named = words_in(head) | {word for argument in arguments for word in _WORD.findall(argument)}
-    helpers = reached(facts.chunks, words | named)
+    helpers = reached(facts.chunks, words | named | UNWRITTEN)
     use = block_num_use(
         unit,
         kernel,
@@ -141,7 +143,11 @@ def _number(sys_args: str) -> str:
 
 def _in_helpers(kernel: Kernel, helpers: Iterable[Chunk], decision: SuperKernelDecision, twins: TwinUse) -> Iterator[Finding]:
     """Report the block number where the kernel reaches it through other code, which has no system arguments."""
+    told: set[tuple[str, int]] = set()
     for chunk, use in [(each, use) for each in helpers for use in each.uses]:
+        if (use.unit.path, use.offset) in told:
+            continue  # what runs without its name may have one besides
+        told.add((use.unit.path, use.offset))
         if use.what == BLOCK_NUM and decision.helper_block_num != "accept" and not twins.names:
             reason = f"; it gets no SK twin: {twins.problem}" if twins.problem else ""
             yield finding(

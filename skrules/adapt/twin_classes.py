@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from skrules.adapt.askers import Helper, Helpers, NoTwin, after_arguments
 from skrules.adapt.blocknum import is_api
 from skrules.adapt.edits import Edit
-from skrules.adapt.twin_edits import NUMBER, SETTER
+from skrules.adapt.twin_edits import NUMBER, SETTER, is_argument
 from skrules.source.model import Span
 
 
@@ -24,7 +24,9 @@ def member_bodies(helpers: Helpers, helper: Helper) -> tuple[range, ...]:
         bodies = range(body, code.partner[body] + 1)
         words = {code.text(index) for index in range(first, bodies.stop)}
         asks = any(is_api(code, index, file.api) for index in bodies) or words & asking
-        if asks and function.name in (helper.name, "operator"):
+        if asks and function.name == "operator":
+            raise NoTwin(f"an operator of '{helper.name}' asks for the block number", function.body.start)
+        if asks and function.name == helper.name:
             raise NoTwin(f"'{helper.name}' asks for the block number while it is constructed", function.body.start)
         if "static" in {code.text(index) for index in range(first, body)} and asks:
             raise NoTwin(f"the static member '{function.name}' asks for the block number", function.body.start)
@@ -59,7 +61,7 @@ def number_of_class(helpers: Helpers, helper: Helper) -> Iterator[Edit]:
     told = [f"{NUMBER} = number;"]
     colon = next((i for i in range(helper.first, helper.body) if code.text(i) == ":"), helper.body)
     for index in range(colon, helper.body):
-        if code.text(index) in helpers.classes:
+        if code.text(index) in helpers.classes and not is_argument(code, index, index + 1):
             after = after_arguments(code, index)
             arguments = original[code.tokens[index].end : code.tokens[after - 1].end]
             if any(code.text(each) in helpers.names for each in range(index + 1, after)):

@@ -51,10 +51,29 @@ def body_edits(
                     raise NoTwin(f"'{word}' is used other than in a call", offset)
                 at = code.tokens[after].end
                 yield Edit(start=at, end=at, text=number + ("" if code.text(after + 1) == ")" else ", "))
+            elif is_argument(code, index, after) and not (is_own_base(code, index, helper) and not runs):
+                raise NoTwin(f"'{word}' is the argument of a template, which may make objects of it", offset)
             elif runs:
                 yield from _told(code, index, after, number, word)
         elif word in aliases and runs and before != "using":
             yield from _told(code, index, index + 1, number, word)
+
+
+def is_argument(code: Structure, index: int, after: int) -> bool:
+    """Tell whether the class named at `index` is a template argument by itself: no pointer or reference to it."""
+    if code.text(after) not in (">", ","):
+        return False
+    at = index - 1
+    while at >= 0 and code.text(at) not in ("(", "{", "}", ";"):
+        if code.text(at) == "<":
+            return True
+        at = code.partner[at] - 1 if code.text(at) in (")", "]") and 0 <= code.partner[at] < at else at - 1
+    return False
+
+
+def is_own_base(code: Structure, index: int, helper: Helper | None) -> bool:
+    """Tell whether a class is an argument of its own base: `struct K : Base<K> {`. The base holds no K, which is not complete."""
+    return helper is not None and code.text(index) == helper.name and helper.first < index < helper.body
 
 
 def _told(code: Structure, index: int, after: int, number: str, word: str) -> Iterator[Edit]:

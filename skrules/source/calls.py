@@ -162,9 +162,13 @@ def _head(code: Code, begin: int, brace: int) -> tuple[str, bool]:
             index = code.pairs.get(index + 1, index + 1)
         elif text in _CLASS_KEYS:
             is_class = True
+        elif text == "operator" and not is_class:
+            return text, False
         elif text == "(":
-            if code.is_identifier(index - 1) and code.texts[index - 1] not in _NO_FUNCTIONS:
-                return code.texts[index - 1], False
+            # `f<half>(` is an explicit specialisation.
+            name = code.pairs.get(index - 1, index) - 1 if code.text(index - 1) == ">" else index - 1
+            if code.is_identifier(name) and name >= begin and code.texts[name] not in _NO_FUNCTIONS:
+                return code.texts[name], False
             index = code.pairs.get(index, index)
         elif is_class and (text in (":", "<", "final") or index == brace - 1):
             name = index if code.is_identifier(index) and text != "final" else index - 1

@@ -23,6 +23,21 @@ private:
 template <typename T>
 __aicore__ inline T Blocks() { return static_cast<T>(AscendC::GetBlockNum()); }
 __aicore__ inline int32_t Quotient(int32_t n) { return n / Blocks<int32_t>(); }
+
+template <typename D>
+class Splitter {
+public:
+    __aicore__ inline int32_t Part(int32_t n) { return n / static_cast<D *>(this)->Number(); }
+};
+class Own : public Splitter<Own> {
+public:
+    __aicore__ inline int32_t Number() const { return static_cast<int32_t>(AscendC::GetBlockNum()); }
+};
+
+template <int32_t N>
+__aicore__ inline int32_t Parts() { return static_cast<int32_t>(AscendC::GetBlockNum()) * N; }
+template <>
+__aicore__ inline int32_t Parts<7>() { return 4; }
 """
 COPY = """
 __aicore__ inline void Copy(GM_ADDR x, GM_ADDR y, int32_t share) {
@@ -43,8 +58,13 @@ __global__ __vector__ void by_method(GM_ADDR x, GM_ADDR y) {
     Copy(x, y, portion.Elements());
 }
 __global__ __vector__ void by_helper_of_helper(GM_ADDR x, GM_ADDR y) { Copy(x, y, Quotient(64)); }
+__global__ __vector__ void by_own_base(GM_ADDR x, GM_ADDR y) {
+    Own own;
+    Copy(x, y, own.Part(64));
+}
+__global__ __vector__ void by_specialisation(GM_ADDR x, GM_ADDR y) { Copy(x, y, 64 * 4 / (Parts<7>() * Parts<1>())); }
 """
-ENTRIES = ("by_function", "by_method", "by_helper_of_helper")
+ENTRIES = ("by_function", "by_method", "by_helper_of_helper", "by_own_base", "by_specialisation")
 
 
 def write(workspace, *, source: str, accept: bool = False, case: str = "", headers: dict[str, str] | None = None) -> None:
@@ -84,11 +104,11 @@ def test_twins_are_right_in_a_larger_super_kernel(workspace):
     write(workspace, source=HEAD + HELPERS + COPY)
     run = compare(workspace)
     assert run.status == 0, run.output
-    assert blocks(workspace) == [(4, 6)] * 3
+    assert blocks(workspace) == [(4, 6)] * len(ENTRIES)
     write(workspace, source=HEAD + HELPERS + COPY, case=", super_kernel_blocks: 40")
     run = compare(workspace)
     assert run.status == 0, run.output
-    assert blocks(workspace) == [(4, 40)] * 3
+    assert blocks(workspace) == [(4, 40)] * len(ENTRIES)
 
     # The same program without its twins: the comparison is able to see the mistake.
     text = adapted(workspace).split("// Launchers of")[0]
@@ -112,7 +132,7 @@ def test_accepting_the_number_is_right_only_in_a_super_kernel_of_as_many_blocks(
     write(workspace, source=HEAD + HELPERS + COPY, accept=True)
     run = compare(workspace)
     assert run.status == 0, run.output
-    assert blocks(workspace) == [(4, 4)] * 3
+    assert blocks(workspace) == [(4, 4)] * len(ENTRIES)
     assert "Share_sk" not in adapted(workspace)
     write(workspace, source=HEAD + HELPERS + COPY, accept=True, case=", super_kernel_blocks: 8")
     run = compare(workspace)
@@ -132,7 +152,7 @@ def test_helpers_of_headers(workspace):
     write(workspace, source=source, headers={"inner.h": inner, "helpers.h": outer}, case=", super_kernel_blocks: 8")
     run = compare(workspace)
     assert run.status == 0, run.output
-    assert blocks(workspace) == [(4, 8)] * 3
+    assert blocks(workspace) == [(4, 8)] * len(ENTRIES)
     assert "tools::Share_sk(static_cast" in adapted(workspace)
 
     workspace.edit("ops/shares/helpers.h", "class", "int32_t n;\nclass")

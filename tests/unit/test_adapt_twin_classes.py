@@ -30,6 +30,11 @@ def told(text: str) -> str:
     ("text", "does"),
     [
         (BASE, "skrulesNumBlocks = number;"),
+        (
+            "template <typename K> struct Own { int f() { return static_cast<K *>(this)->g(); } };\n"
+            "struct D : Own<D> { int g() { return GetBlockNum(); } };\n",
+            "skrulesNumBlocks = number;",
+        ),
         (BASE + "struct D : Base<1> {};\n", "skrulesNumBlocks = number; Base_sk<1>::SkrulesSetNumBlocks(number);"),
         (
             BASE + "struct D { int n; Base<1> a; Base<2> b; Base<3> *c; Base<4> &d(); };\n",
@@ -73,7 +78,8 @@ def test_members_that_ask() -> None:
     ("member", "reason"),
     [
         ("C() { n = A(); }", "while it is constructed"),
-        ("bool operator()() { return A() > 1; }", "while it is constructed"),
+        ("bool operator()() { return A() > 1; }", "an operator of 'C'"),
+        ("operator int() const { return GetBlockNum(); }", "an operator of 'C'"),
         ("static int F() { return GetBlockNum(); }", "the static member 'F'"),
     ],
 )

@@ -30,7 +30,7 @@ def edited(body: str) -> str:
     ("body", "text"),
     [
         ("{ f(1); f<int>(f(2)); }", "{ f_sk(N, 1); f_sk<int>(N, f_sk(N, 2)); }"),
-        ("{ a::f(1); ::a::f<S<int>>(x); }", "{ a::f_sk(N, 1); ::a::f_sk<S_sk<int>>(N, x); }"),
+        ("{ a::f(1); ::a::f<S<int> *>(x); }", "{ a::f_sk(N, 1); ::a::f_sk<S_sk<int> *>(N, x); }"),
         ("{ x.f(1); p->f(1); }", "{ x.f(1); p->f(1); }"),
         ("{ S<int> s; S<int> *p = &s; use(p); }", "{ S_sk<int> s; s.SkrulesSetNumBlocks(N); S_sk<int> *p = &s; use(p); }"),
         ("{ ::S<int> s{1, {2}}; }", "{ ::S_sk<int> s{1, {2}}; s.SkrulesSetNumBlocks(N); }"),
@@ -54,6 +54,9 @@ def test_uses(body: str, text: str) -> None:
         ("{ use(S<int>()); }", "plain declaration"),
         ("{ new S<int>; }", "plain declaration"),
         ("{ const S<int> s; }", "plain declaration"),
+        ("{ ::a::f<S<int>>(x); }", "argument of a template"),
+        ("{ Runner<half, S<int>, 3> r; }", "argument of a template"),
+        ("{ Runner<Pair<(1), S<int>>> r; }", "argument of a template"),
     ],
 )
 def test_what_is_refused(body: str, reason: str) -> None:
