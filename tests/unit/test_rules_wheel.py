@@ -113,9 +113,10 @@ def make(root, graph, *, entries=None, emulated=True):
         names = (entries or {}).get(each.label.name, [each.label.name])
         table = "".join(f'    {{"{name}", "k", 0}},\n' for name in names)
         text = f"const skrules_entry entries[] = {{\n{table}}};\n"
-        write(root, {each.build.generated.descriptor: text, each.build.package: "# the package\n"})
-        for path in each.build.modules:
-            write(root, {path: tiny_module(Path(path).stem, emulated=emulated)})
+        write(root, {each.build.generated.descriptor: text})
+        for path in each.build.results:
+            module = path.endswith(".so")
+            write(root, {path: tiny_module(Path(path).stem, emulated=emulated) if module else f"# {Path(path).name}\n"})
     if emulated:
         write(root, {"build/host/lib/libskrules_host.so": tiny_library(soname="libskrules_host.so")})
     wheel.action.run(root)
@@ -184,11 +185,11 @@ def test_all_that_a_declaration_says(root):
     assert path.name == "fast_ops-2.0+host-cp311-cp311-linux_x86_64.whl"
     folder = "fast_ops-2.0+host.dist-info"
     with zipfile.ZipFile(path) as archive:
-        assert archive.namelist() == [
-            *("fast_ops/__init__.py", "fast_ops/add_dav_2201.so", "fast_ops/add_dav_3510.so", "fast_ops/built_with.json"),
-            *("fast_ops/lib/libskrules_host.so", f"{folder}/METADATA", f"{folder}/WHEEL", f"{folder}/licenses/ops/TERMS"),
-            f"{folder}/RECORD",
-        ]
+        names = archive.namelist()
+        own = ("__init__.py", "add_dav_2201.so", "add_dav_3510.so", "built_with.json", "lib/libskrules_host.so")
+        assert {f"fast_ops/{name}" for name in own} <= set(names)
+        assert names[-4:] == [f"{folder}/{name}" for name in ("METADATA", "WHEEL", "licenses/ops/TERMS", "RECORD")]
+        assert all(name.startswith("fast_ops/") for name in names[:-4])
         assert archive.read(f"{folder}/METADATA").decode() == (
             "Metadata-Version: 2.4\nName: fast-ops\nVersion: 2.0+host\nSummary: Fast. (emulated on the CPU, not for a device)\n"
             "Keywords: dav-2201,dav-3510\nLicense-Expression: Apache-2.0\nLicense-File: ops/TERMS\nRequires-Python: >=3.11\n"
@@ -263,9 +264,8 @@ def test_an_entry_of_two_operators(root):
 def test_a_path_of_two_files(root):
     graph = graph_of(root, "wheel")
     (wheel,) = graph.wheels
-    broken = [
-        replace(each, build=replace(each.build, package="build/host/op_extension/built_with.json")) for each in graph.operators
-    ]
+    more = "build/host/op_extension/built_with.json"
+    broken = [replace(each, build=replace(each.build, modules=(*each.build.modules, more))) for each in graph.operators]
     members = {each.label: wheel_rule.Member(label=each.label, archs=each.archs, build=each.build) for each in broken}
     request = read_request(("wheel",), {})
     workspace = load_workspace(root, ["ops"])
