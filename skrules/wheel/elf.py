@@ -52,7 +52,7 @@ def read_library(data: bytes) -> SharedLibrary:
         raise ValueError("it has no table of sections")
     try:
         return _read(data, machine, [_SECTION.unpack_from(data, sections_at + number * size) for number in range(count)])
-    except (struct.error, IndexError):
+    except (struct.error, IndexError, OverflowError):
         raise ValueError("it is cut off") from None
 
 
