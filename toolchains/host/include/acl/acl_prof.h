@@ -18,7 +18,6 @@
 #define ACL_PROF_RUNTIME_API 0x0100ULL
 
 #define ACL_PROF_EVENT_ATTR_VERSION 1
-#define ACL_PROF_MESSAGE_TYPE_TENSOR_INFO 0
 
 typedef enum {
     ACL_AICORE_ARITHMETIC_UTILIZATION = 0,
@@ -31,14 +30,12 @@ typedef enum {
     ACL_AICORE_NONE = 0xFF,
 } aclprofAicoreMetrics;
 
-typedef enum { MESSAGE_TYPE_TENSOR_INFO = 0 } ProfMessageType;
+typedef enum { ACL_PROF_MESSAGE_TYPE_TENSOR_INFO = 0 } aclprofMessageType;
 
 typedef struct aclprofAicoreEvents aclprofAicoreEvents;
-typedef struct aclprofConfig {
-    uint64_t dataTypeConfig;
-} aclprofConfig;
+typedef struct aclprofConfig aclprofConfig;
 
-typedef struct {
+typedef struct aclprofTensor {
     uint32_t type;      // 0: input, 1: output
     uint32_t format;    // aclFormat
     uint32_t dataType;  // aclDataType
@@ -46,7 +43,7 @@ typedef struct {
     uint32_t shape[8];
 } aclprofTensor;
 
-typedef struct {
+typedef struct aclprofTensorInfo {
     uint64_t opNameId;
     uint64_t opTypeId;
     uint32_t resv;
@@ -57,7 +54,7 @@ typedef struct {
     aclprofTensor *tensors;
 } aclprofTensorInfo;
 
-typedef struct {
+typedef struct aclprofEventAttributes {
     uint16_t version;
     uint16_t size;
     uint32_t messageType;
@@ -74,10 +71,10 @@ static inline aclError aclprofFinalize(void) { return ACL_SUCCESS; }
 
 static inline aclprofConfig *aclprofCreateConfig(uint32_t *devices, uint32_t count, aclprofAicoreMetrics metrics,
                                                  const aclprofAicoreEvents *events, uint64_t dataTypeConfig) {
-    static aclprofConfig config;
+    static uint64_t config;
     (void)metrics;
-    config.dataTypeConfig = dataTypeConfig;
-    return events != NULL || (count != 0 && devices == NULL) ? NULL : &config;
+    config = dataTypeConfig;
+    return events != NULL || (count != 0 && devices == NULL) ? NULL : (aclprofConfig *)&config;
 }
 static inline aclError aclprofDestroyConfig(const aclprofConfig *config) {
     return config != NULL ? ACL_SUCCESS : ACL_ERROR_INVALID_PARAM;
