@@ -10,11 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from skrules.binding.package import table_name
 from skrules.engine.action import Action
 from skrules.rules.context import Context
 from skrules.rules.declaration import Target
 
 MNEMONIC = "ADAPT"
+
+#: The Python package of a build, below its folder: modules, and what tells of them.
+PACKAGE = "op_extension"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +32,11 @@ class GeneratedSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generated:
+    """`table` tells the package of the operator's entries; "" without torch, which reads it."""
+
     sources: tuple[GeneratedSource, ...]
     descriptor: str
+    table: str
     action: Action
 
 
@@ -39,21 +46,26 @@ def codegen(target: Target, context: Context) -> Generated:
     depfile = f"{folder}/codegen.d"
     sources = tuple(_place(source, target, folder) for source in target.strings("srcs"))
     descriptor = f"{folder}/descriptor.cpp"
+    table = f"{context.build}/{PACKAGE}/{table_name(target.label.name)}" if context.torch else ""
     contract = target.file("contract")
     action = Action(
         mnemonic=MNEMONIC,
         label=str(target.label),
         what=" ".join(PurePosixPath(source).name for source in target.strings("srcs")),
         inputs=(*target.strings("srcs"), *([contract] if contract else [])),
-        outputs=(*(path for source in sources for path in (source.adapted, source.options)), descriptor),
+        outputs=(
+            *(path for source in sources for path in (source.adapted, source.options)),
+            descriptor,
+            *([table] if table else []),
+        ),
         # Where headers are looked for, and what macros are defined, decides what is read and what is found.
         key={**context.codegen_key, "flags": " ".join(declared_options(target))},
-        run=functools.partial(_run, target, sources, contract, descriptor, depfile),
+        run=functools.partial(_run, target, sources, contract, descriptor, table, depfile),
         depfile=depfile,
         search=(*_beside(sources), *declared_options(target), *(f"@{source.options}" for source in sources)),
         roles={**dict.fromkeys(target.strings("srcs"), "source"), contract: "contract"},
     )
-    return Generated(sources=sources, descriptor=descriptor, action=action)
+    return Generated(sources=sources, descriptor=descriptor, table=table, action=action)
 
 
 def declared_options(target: Target) -> list[str]:
@@ -72,7 +84,9 @@ def _beside(sources: Sequence[GeneratedSource]) -> list[str]:
     return [word for folder in folders for word in ("-iquote", folder)]
 
 
-def _run(target: Target, sources: Sequence[GeneratedSource], contract: str, descriptor: str, depfile: str, root: Path) -> None:
+def _run(
+    target: Target, sources: Sequence[GeneratedSource], contract: str, descriptor: str, table: str, depfile: str, root: Path
+) -> None:
     from skrules.rules.generation import write_operator
 
-    write_operator(root, target, sources, contract=contract, descriptor=descriptor, depfile=depfile)
+    write_operator(root, target, sources, contract=contract, descriptor=descriptor, table=table, depfile=depfile)

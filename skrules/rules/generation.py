@@ -13,6 +13,7 @@ from skrules.adapt.guards import guard, stated_macros
 from skrules.binding.descriptor import render_descriptor
 from skrules.binding.launcher import render_launchers
 from skrules.binding.presence import presence_marks
+from skrules.binding.schema import render_entries
 from skrules.binding.wrapper import check_shared, check_wrapped
 from skrules.contract.check import resolve_units
 from skrules.contract.entry import Entry, Resolution
@@ -38,18 +39,21 @@ _DEFINED = re.compile(r"(?<!\S)-D\s*(\w+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorText:
-    """What codegen makes of an operator: texts by source path, its descriptor, and findings that do not stop it."""
+    """What codegen makes of an operator: texts by source path, its descriptor, the table of its entries, and findings that do
+    not stop it.
+    """
 
     adapted: Mapping[str, bytes]
     options: Mapping[str, str]
     descriptor: str
+    table: str
     findings: tuple[Finding, ...]
 
 
 def write_operator(
-    root: Path, target: Target, sources: Sequence[GeneratedSource], *, contract: str, descriptor: str, depfile: str
+    root: Path, target: Target, sources: Sequence[GeneratedSource], *, contract: str, descriptor: str, table: str, depfile: str
 ) -> None:
-    """Write the generated files of an operator, those that changed; paths are relative to `root`.
+    """Write the generated files of an operator, those that changed; paths are relative to `root`, and `table` may be "".
 
     Raises NeedsHuman with all findings, and then nothing is written.
     """
@@ -72,6 +76,8 @@ def write_operator(
         write_if_changed(root / source.adapted, text.adapted[source.source])
         write_if_changed(root / source.options, text.options[source.source].encode())
     write_if_changed(root / descriptor, text.descriptor.encode())
+    if table:
+        write_if_changed(root / table, text.table.encode())
     names = dict.fromkeys(unit.path for found in (*headers.values(), wrappers.values()) for unit in found)
     write_if_changed(root / depfile, write_depfile(descriptor, names).encode())
     report(str(target.label), text.findings)
@@ -142,6 +148,7 @@ def generate(
         adapted=texts,
         options={source.unit.path: _options(source, wrappers, headers.get(source.unit.path, ()), options) for source in adapted},
         descriptor=render_descriptor(name, entries, {entry.name: entry.type for entry in entries}),
+        table=render_entries(name, entries),
         findings=findings,
     )
 

@@ -9,32 +9,32 @@ from pathlib import Path
 
 from skrules import resources
 from skrules.arch import Arch
-from skrules.binding.package import module_name, render_package_init
+from skrules.binding.detect import TorchInfo
+from skrules.binding.package import module_name, package_files, package_paths
 from skrules.binding.runtime import runtime_request
 from skrules.engine.action import Action
 from skrules.engine.files import write_if_changed
-from skrules.rules.codegen import Generated, codegen, declared_options
+from skrules.rules.codegen import PACKAGE, Generated, codegen, declared_options
 from skrules.rules.context import Context
 from skrules.rules.declaration import Target
 from skrules.toolchain.base import CompileKernel, Link
 
-PACKAGE = "op_extension"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorActions:
-    """`objects` has the kernel objects of all archs, `objects_of` those of one; `modules` is empty without torch."""
+    """`objects` has the kernel objects of all archs, `objects_of` those of one; `modules` is empty without torch, and
+    `package` has the files that are imported with them."""
 
     generated: Generated
     actions: tuple[Action, ...]
     objects_of: dict[str, tuple[str, ...]]
     modules: tuple[str, ...]
-    package: str
+    package: tuple[str, ...]
 
     @property
     def results(self) -> tuple[str, ...]:
         """What a plain build makes: importable modules, or kernel objects where there is no torch to bind to."""
-        return (*self.modules, self.package) if self.modules else self.objects
+        return (*self.modules, *self.package) if self.modules else self.objects
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -57,7 +57,11 @@ def operator_actions(target: Target, archs: Sequence[str], context: Context) -> 
             actions.append(link)
             modules.append(link.outputs[0])
     return OperatorActions(
-        generated=generated, actions=tuple(actions), objects_of=objects, modules=tuple(modules), package=_init(context)
+        generated=generated,
+        actions=tuple(actions),
+        objects_of=objects,
+        modules=tuple(modules),
+        package=(generated.table, *_package_paths(context)) if context.torch else (),
     )
 
 
@@ -66,27 +70,29 @@ def runtime_actions(archs: Sequence[str], context: Context) -> tuple[Action, ...
     support = context.toolchain.support(tuple(context.archs.arch(name) for name in archs), context.build)
     if context.torch is None:
         return support
-    return (*support, runtime_request(context.torch, context.toolchain, context.build).action, _package(context))
+    return (*support, runtime_request(context.torch, context.toolchain, context.build).action, _package(context.torch, context))
 
 
-def _init(context: Context) -> str:
-    return f"{context.build}/{PACKAGE}/__init__.py"
+def _package_paths(context: Context) -> tuple[str, ...]:
+    return tuple(f"{context.build}/{PACKAGE}/{path}" for path in package_paths())
 
 
-def _package(context: Context) -> Action:
-    output = _init(context)
-    text = render_package_init(context.toolchain.name)
+def _package(torch: TorchInfo, context: Context) -> Action:
+    texts = package_files(context.toolchain.name, torch=torch, key=context.toolchain.key(), archs=context.archs)
+    outputs = _package_paths(context)
+    digest = hashlib.sha256("\0".join(texts.values()).encode()).hexdigest()
 
     def run(root: Path) -> None:
-        write_if_changed(root / output, text.encode())
+        for output, text in zip(outputs, texts.values(), strict=True):
+            write_if_changed(root / output, text.encode())
 
     return Action(
         mnemonic="PACKAGE",
         label="//skrules:package",
         what=PACKAGE,
         inputs=(),
-        outputs=(output,),
-        key={"text": hashlib.sha256(text.encode()).hexdigest()},
+        outputs=outputs,
+        key={"text": digest},
         run=run,
     )
 

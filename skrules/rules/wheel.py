@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import posixpath
 import zlib
@@ -18,8 +19,9 @@ from skrules.engine.action import Action
 from skrules.engine.files import write_atomically
 from skrules.errors import BuildError, Location, SkrulesError, ToolchainError, UsageError
 from skrules.label import Label
+from skrules.rules.codegen import PACKAGE
 from skrules.rules.context import Context
-from skrules.rules.operator import PACKAGE, OperatorActions
+from skrules.rules.operator import OperatorActions
 from skrules.rules.request import Request
 from skrules.rules.wheel_plan import WheelPlan
 from skrules.toolchain.fingerprint import digest_tree
@@ -176,7 +178,17 @@ def _wheel(
 
     def run(root: Path) -> None:
         operators = _operators(root, descriptors)
-        record = render_built_with(operators, toolchain=context.toolchain.name, key=key, torch=torch, generator=generator)
+        made = [
+            Part(path=at, data=(root / path).read_bytes(), origin=f"{path} of {whose}") for path, (at, whose) in places.items()
+        ]
+        digests = {
+            posixpath.basename(part.path): hashlib.sha256(part.data).hexdigest()
+            for part in made
+            if part.path.endswith(".so") and posixpath.dirname(part.path) == package
+        }
+        record = render_built_with(
+            operators, toolchain=context.toolchain.name, key=key, torch=torch, generator=generator, digests=digests
+        )
         described = distribution
         if readme:
             described = replace(distribution, description=_text(root, readme))
@@ -186,10 +198,7 @@ def _wheel(
             f"{distribution.dist_info}/WHEEL": render_wheel(distribution, generator),
         }
         parts = [
-            *(
-                Part(path=at, data=(root / path).read_bytes(), origin=f"{path} of {whose}")
-                for path, (at, whose) in places.items()
-            ),
+            *made,
             *(Part(path=at, data=text.encode(), origin=f"written for {plan.label}") for at, text in own.items()),
         ]
         data = pack(parts, dist_info=distribution.dist_info, epoch=plan.epoch)

@@ -23,11 +23,11 @@ _LAYOUTS = (
     *("compiler/ccec_compiler/bin", "ccec_compiler/bin"),
 )
 # Files that name the version of a toolkit, and the word before it.
-_VERSION_FILES = (
+VERSION_FILES = (
     *("{machine}-linux/ascend_toolkit_install.info", "ascend_toolkit_install.info", "version.info"),
     *("compiler/version.info", "{machine}-linux/compiler/version.info", "toolkit/version.info"),
 )
-_VERSION = re.compile(r"^\s*version\s*=\s*\"?\[?([0-9][^\s\]\":,]*)", re.I | re.M)
+VERSION_WORDS = re.compile(r"^\s*version\s*=\s*\"?\[?([0-9][^\s\]\":,]*)", re.I | re.M)
 
 
 def select(
@@ -105,10 +105,10 @@ def _toolkit(program: Path, environ: Mapping[str, str], machine: str) -> Toolkit
 
 
 def _toolkit_in(home: Path, machine: str) -> Toolkit:
-    for name in _VERSION_FILES:
+    for name in VERSION_FILES:
         path = home / name.format(machine=machine)
         try:
-            found = _VERSION.search(path.read_text(encoding="utf-8", errors="replace"))
+            found = VERSION_WORDS.search(path.read_text(encoding="utf-8", errors="replace"))
         except OSError:
             continue
         if found:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from skrules.binding.detect import TorchInfo
 from skrules.binding.package import module_name
@@ -30,9 +31,18 @@ class Operator:
 
 
 def render_built_with(
-    operators: Sequence[Operator], *, toolchain: str, key: Mapping[str, str], torch: TorchInfo, generator: str
+    operators: Sequence[Operator],
+    *,
+    toolchain: str,
+    key: Mapping[str, str],
+    torch: TorchInfo,
+    generator: str,
+    digests: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Return the JSON text. `key` is the toolchain's own, which holds no paths; its part "toolkit" is the version of CANN."""
+    """Return the JSON text. `key` is the toolchain's own, which holds no paths; its part "toolkit" is the version of CANN.
+
+    `digests` has the SHA-256 of modules by file name: a package that is installed knows by them what was damaged since.
+    """
     record = {
         "format": _FORMAT,
         "generator": generator,
@@ -43,6 +53,7 @@ def render_built_with(
             operator.name: {"archs": list(operator.archs), "entries": list(operator.entries)}
             for operator in sorted(operators, key=lambda operator: operator.name)
         },
+        "modules": dict(sorted(digests.items())),
         "compiler": key.get("compiler", ""),
         "cann": key.get("toolkit"),
         "torch": {"version": torch.version, "cxx11_abi": torch.cxx11_abi},

@@ -11,14 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from skrules import resources
+from skrules.arch import load_archs
 from skrules.binding import templates
 from skrules.binding.descriptor import render_descriptor
 from skrules.binding.detect import TorchInfo, find_torch
 from skrules.binding.launcher import render_launchers
+from skrules.binding.package import package_files, table_name
 from skrules.binding.runtime import RuntimeFlags, runtime_flags, runtime_key, runtime_sources
+from skrules.binding.schema import render_entries
 from skrules.contract.entry import Entry, EntryParameter
 from skrules.contract.model import EntryContract, ParameterKind, Role, RuntimeWrapper
 from skrules.errors import Location
@@ -143,6 +148,7 @@ class Workshop:
     """Compiles modules; `build` returns the path of one."""
 
     folder: Path
+    torch: TorchInfo
     flags: RuntimeFlags
     runtime: Path
     stub: Path
@@ -177,6 +183,16 @@ class Workshop:
             *(f"-l{library}" for library in self.flags.libraries),
         )
         return output
+
+    def package(self, folder: Path, operator: str, entries: Sequence[Entry], **how: Any) -> None:
+        """Build an operator and write the package that a build makes of it to `folder`."""
+        module = self.build(operator, entries, **how)
+        folder.mkdir()
+        archs = load_archs(resources.toolchains() / "ascend.yaml")
+        for path, text in package_files("host", torch=self.torch, key={}, archs=archs).items():
+            (folder / path).write_text(text)
+        (folder / table_name(operator)).write_text(render_entries(operator, entries))
+        shutil.copy(module, folder)
 
 
 def playable(launchers: str) -> str:
@@ -226,7 +242,7 @@ def workshop(torch_info: TorchInfo, tmp_path_factory: pytest.TempPathFactory, re
         shutil.move(made, runtime)
     stub = folder / "libskrules_stub.so"
     run("g++", "-std=c++17", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", DEVICE / "stub.cpp", "-o", stub)
-    return Workshop(folder=folder, flags=flags, runtime=runtime, stub=stub)
+    return Workshop(folder=folder, torch=torch_info, flags=flags, runtime=runtime, stub=stub)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,108 @@
+"""The operators as torch sees them.
+
+`torch.ops.ascendc_ops.<entry>(...)` takes what the kernel takes, outputs too, and returns the tensor that the contract
+names. It is composed of `<entry>_`, which writes and returns nothing: that is what compilers keep in their graphs, since
+an operator that returns one of its arguments cannot be made free of side effects.
+"""
+
+import warnings
+
+import torch
+from torch import library
+
+NAMESPACE = "ascendc_ops"
+_registered = {}  # package -> its library, which ends when it is dropped
+
+
+def register(package, entries, function_of):
+    """Define the operators of a package; a second call does nothing. `function_of(entry)` returns its native function.
+
+    Raises ImportError when another package has defined one of them, and then none is defined.
+    """
+    if package in _registered:
+        return
+    alone = {entry: table for entry, table in entries.items() if len(table["operators"]) == 1}
+    for entry in entries.keys() - alone.keys():
+        owners = " and ".join(entries[entry]["operators"])
+        warnings.warn(f"torch.ops.{NAMESPACE}.{entry} is not defined: {owners} have an entry of that name each", stacklevel=2)
+    launches = launch_names(alone)
+    taken = [name for name in (*alone, *launches.values()) if hasattr(getattr(torch.ops, NAMESPACE), name)]
+    if taken:
+        raise ImportError(
+            f"{package} cannot define torch.ops.{NAMESPACE}.{sorted(taken)[0]}: another package has defined it",
+            name=package,
+        )
+    ops = _registered[package] = library.Library(NAMESPACE, "FRAGMENT")
+    for entry, table in alone.items():
+        launch = launches[entry]
+        ops.define(launch + table["launch_schema"])
+        # Whatever the tensors are on, so that it is the binding that says what is wrong with them, with names and values.
+        ops.impl(launch, _launched(entry, function_of), "CompositeExplicitAutograd")
+        ops.impl(launch, _traced(entry, table), "Meta")
+        ops.define(entry + table["schema"])
+        ops.impl(entry, _composed(launch, table["returned"]), "CompositeImplicitAutograd")
+
+
+def launch_names(entries):
+    """Return the name of the launch of each entry: with a `_` more, or as many as no other entry has."""
+    names = {}
+    for entry in sorted(entries):
+        name = entry + "_"
+        while name in entries or name in names.values():
+            name += "_"
+        names[entry] = name
+    return names
+
+
+def _composed(launch, returned):
+    launch = getattr(getattr(torch.ops, NAMESPACE), launch).default
+
+    def call(*args):
+        launch(*args)
+        return None if returned is None else args[returned]
+
+    return call
+
+
+def _launched(entry, function_of):
+    function = None
+
+    def launch(*args):
+        nonlocal function
+        if function is None:
+            function = function_of(entry)
+        function(*args)
+
+    return launch
+
+
+def _traced(entry, table):
+    """What is known before there is memory: shapes do not change, and a call that would be refused is refused here."""
+    title = "{}: run_{}(): ".format(table["operator"], entry)
+    checked = [(place, row) for place, row in enumerate(table["parameters"]) if row["kind"] in ("tensor", "tensor_list")]
+
+    def trace(*args):
+        for place, row in checked:
+            given = args[place]
+            if row["kind"] == "tensor":
+                _check(title, row, "", given)
+            else:
+                for item, tensor in enumerate(given):
+                    _check(title, row, f"[{item}]", tensor)
+
+    return trace
+
+
+def _check(title, row, item, tensor):
+    title = "{}'{}{}' ({})".format(title, row["name"], item, row["c_type"])
+    if tensor is None:
+        if not row["nullable"]:
+            raise TypeError(f"{title} takes a torch.Tensor, got None (NoneType)")
+        return
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    if row["dtype"] and dtype != row["dtype"]:
+        raise TypeError("{} must be {}, got {}".format(title, row["dtype"], dtype))
+    if row["rank"] is not None and tensor.dim() != row["rank"]:
+        raise ValueError(
+            "{} must have rank {}, got rank {}, shape {}".format(title, row["rank"], tensor.dim(), list(tensor.shape))
+        )
