@@ -117,6 +117,8 @@ def test_twins_are_right_in_a_larger_super_kernel(workspace):
         (f"Share_sk({number}, 64)", "Share(64)"),
         (f"Portion_sk portion; portion.SkrulesSetNumBlocks({number});", "Portion portion;"),
         (f"Quotient_sk({number}, 64)", "Quotient(64)"),
+        (f"Own_sk own; own.SkrulesSetNumBlocks({number});", "Own own;"),
+        (f"(Parts_sk<7>({number}) * Parts_sk<1>({number}))", "(Parts<7>() * Parts<1>())"),
     ):
         assert text.count(twin) == 1, twin
         text = text.replace(twin, original)
