@@ -13,7 +13,6 @@ from skrules.aclgraph.host import HEADER
 from skrules.errors import Location
 from skrules.findings import Finding, Severity
 from skrules.source import read
-from skrules.source.code import lines_of
 from skrules.source.evaluation import Macros
 from skrules.source.includes import Include, included_files
 from skrules.source.model import SourceUnit, TokenKind
@@ -130,7 +129,7 @@ class _Places:
 
 
 def _includes(unit: SourceUnit) -> Iterator[tuple[str, Location]]:
-    lines = lines_of(unit.text, unit.path)
+    lines = unit.lines
     for token in unit.tokens:
         if token.kind is TokenKind.DIRECTIVE and (match := _INCLUDE.match(token.text)):
             yield match[1].encode("latin-1").decode("utf-8", "surrogateescape"), lines.at(token.start)

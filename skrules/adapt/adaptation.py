@@ -10,8 +10,8 @@ from skrules.adapt.current import binding_of, read_bindings
 from skrules.adapt.draft import AdaptedEntry, Draft, identity
 from skrules.adapt.guards import branch_guards, guard, stated_macros
 from skrules.adapt.names import legacy_edits
+from skrules.adapt.places import finding
 from skrules.adapt.splice import Fragment, after_kernel, include_fragment, splice
-from skrules.adapt.structure import finding
 from skrules.adapt.twins import twin_fragments
 from skrules.contract.entry import Entry, Resolution
 from skrules.errors import Location

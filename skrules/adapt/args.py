@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from skrules.adapt.names import free_name
-from skrules.adapt.structure import finding
+from skrules.adapt.places import finding
 from skrules.findings import Finding, Severity
 from skrules.source.model import Kernel, Parameter, SourceUnit, TemplateParameter, printable
 

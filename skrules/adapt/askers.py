@@ -11,8 +11,8 @@ from skrules.adapt.blocknum import API, C_API, api_names, is_api
 from skrules.adapt.declarations import Declaration, read_declarations
 from skrules.adapt.inclusions import Inclusion, read_inclusions
 from skrules.adapt.scopes import FileScopes
-from skrules.adapt.structure import Structure
 from skrules.source.calls import Function, functions
+from skrules.source.code import Code
 from skrules.source.model import SourceUnit, TokenKind
 from skrules.source.tokens import directive_name
 
@@ -39,7 +39,7 @@ class HelperFile:
     inclusion: Inclusion | None = None
 
     @property
-    def code(self) -> Structure:
+    def code(self) -> Code:
         return self.scopes.code
 
     def index(self, offset: int) -> int:
@@ -77,7 +77,7 @@ class Helper:
         return frozenset(
             code.text(index)
             for index in range(self.first, self.last + 1)
-            if code.is_name(index) and code.text(index - 1) not in (".", "->")
+            if code.is_identifier(index) and code.text(index - 1) not in (".", "->")
         )
 
 
@@ -137,7 +137,7 @@ def read_helpers(
         file.code.text(index + 1)
         for file in files
         for index, text in enumerate(file.code.texts)
-        if text == "namespace" and file.code.is_name(index + 1)
+        if text == "namespace" and file.code.is_identifier(index + 1)
     }
     taken = set(taken).union(*words)
     names = {}
@@ -204,14 +204,14 @@ def used_names(helpers: Helpers, words: Collection[str]) -> frozenset[str]:
     return frozenset(reached)
 
 
-def after_arguments(code: Structure, index: int) -> int:
+def after_arguments(code: Code, index: int) -> int:
     """Return the token after the name at `index` and its template arguments."""
     if code.text(index + 1) != "<":
         return index + 1
     depth, at = 0, index + 1
     while at < len(code.texts):
         depth += (code.text(at) == "<") - (code.text(at) == ">")
-        at = max(code.partner[at], at) + 1 if code.text(at) in ("(", "[", "{") else at + 1
+        at = max(code.partner(at), at) + 1 if code.text(at) in ("(", "[", "{") else at + 1
         if not depth:
             break
     return at
@@ -228,7 +228,7 @@ def _top_level(file: HelperFile) -> Iterator[Helper]:
         first, body = file.index(function.span.start), file.index(function.body.start)
         if any(span.start <= code.tokens[first].start < span.end for span in kernels):
             continue
-        last = max(code.partner[body], body)
+        last = max(code.partner(body), body)
         name, is_member = function.name, False
         if not function.is_class:
             at = next((i for i in range(first, body) if code.text(i) == name and _begins_list(code, i)), first)
@@ -239,12 +239,12 @@ def _top_level(file: HelperFile) -> Iterator[Helper]:
         yield Helper(file=file, name=name, is_class=function.is_class, is_member=is_member, first=first, last=last, body=body)
 
 
-def _begins_list(code: Structure, at: int) -> bool:
+def _begins_list(code: Code, at: int) -> bool:
     """Tell whether the name at `at` is that of a function: its parameters follow, arguments of a template, or the operator."""
     return code.text(at + 1) in ("(", "<") or code.text(at) == "operator"
 
 
-def _holder(code: Structure, at: int) -> str:
+def _holder(code: Code, at: int) -> str:
     """Return `K` for the member function `K<T>::f` whose name is at `at`."""
     if code.text(at - 1) != "::":
         return ""
@@ -253,4 +253,4 @@ def _holder(code: Structure, at: int) -> str:
     while index > 0 and (depth or code.text(index) == ">"):
         depth += (code.text(index) == ">") - (code.text(index) == "<")
         index -= 1
-    return code.text(index) if code.is_name(index) else ""
+    return code.text(index) if code.is_identifier(index) else ""

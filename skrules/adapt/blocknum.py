@@ -10,8 +10,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from skrules.adapt.edits import Edit
-from skrules.adapt.structure import Structure, finding
+from skrules.adapt.places import finding
 from skrules.findings import Finding, Severity
+from skrules.source.code import Code
 from skrules.source.model import CoreType, Kernel, SourceUnit
 
 API = "GetBlockNum"
@@ -35,11 +36,11 @@ class BlockNumUse:
     indices: tuple[tuple[int, int], ...]
     findings: tuple[Finding, ...]
 
-    def edits(self, code: Structure, number: str) -> tuple[Edit, ...]:
+    def edits(self, code: Code, number: str) -> tuple[Edit, ...]:
         """Return the calls, with the expression `number` in their place."""
         return tuple(Edit(start=code.tokens[first].start, end=code.tokens[last].end, text=number) for first, last in self.calls)
 
-    def index_edits(self, code: Structure) -> tuple[Edit, ...]:
+    def index_edits(self, code: Code) -> tuple[Edit, ...]:
         """Return the raw block indices as calls of the API, which SK code may use."""
         return tuple(
             Edit(start=code.tokens[first].start, end=code.tokens[last].end, text="AscendC::GetBlockIdx()")
@@ -47,11 +48,11 @@ class BlockNumUse:
         )
 
 
-def api_names(code: Structure) -> frozenset[str]:
+def api_names(code: Code) -> frozenset[str]:
     """Return the names that mean namespace AscendC in a file: itself and its aliases."""
     names = {"AscendC"}
     for index, text in enumerate(code.texts):
-        if text == "namespace" and code.is_name(index + 1) and code.text(index + 2) == "=":
+        if text == "namespace" and code.is_identifier(index + 1) and code.text(index + 2) == "=":
             target = index + 3 + (code.text(index + 3) == "::")
             if code.text(target) in names and code.text(target + 1) == ";":
                 names.add(code.text(index + 1))
@@ -61,7 +62,7 @@ def api_names(code: Structure) -> frozenset[str]:
 def block_num_use(
     unit: SourceUnit,
     kernel: Kernel,
-    code: Structure,
+    code: Code,
     api: Collection[str],
     *,
     own_function: bool,
@@ -74,7 +75,7 @@ def block_num_use(
     the API's. `declared` are variables at namespace scope. `accepted`: the contract says that the launch's block number is
     the kernel's.
     """
-    declared = {*declared, *(parameter.name for parameter in kernel.parameters)}
+    own = {parameter.name for parameter in kernel.parameters}
     calls: list[tuple[int, int]] = []
     indices: list[tuple[int, int]] = []
     findings: list[Finding] = []
@@ -99,7 +100,7 @@ def block_num_use(
                 report(index, f"{word} is called in a {holder} of the body, which cannot reach sysArgs")
             else:
                 calls.append((first, index + 2))
-        elif word in RAW_WORDS and word not in declared and is_raw(code, index):
+        elif word in RAW_WORDS and word not in own and word not in declared and is_raw(code, index):
             if any(is_declared(code, at, word) for at in range(index + 1)):
                 continue
             # On cores of one kind, one to a block, the raw names mean what the API's do.
@@ -122,7 +123,7 @@ def raw_finding(unit: SourceUnit, offset: int, kernel: str, word: str, *, accept
     )
 
 
-def is_api(code: Structure, index: int, api: Collection[str]) -> bool:
+def is_api(code: Code, index: int, api: Collection[str]) -> bool:
     """Tell whether the name at `index` may mean the API: no member, no declaration, no class of the author in front."""
     word = code.text(index)
     if word not in (API, C_API) or code.text(index - 1) in (".", "->") or is_declared(code, index, word):
@@ -130,38 +131,40 @@ def is_api(code: Structure, index: int, api: Collection[str]) -> bool:
     return qualification(code, index, api)[1] or code.text(index - 2) == _SIMT
 
 
-def qualification(code: Structure, index: int, api: Collection[str]) -> tuple[int, bool]:
+def qualification(code: Code, index: int, api: Collection[str]) -> tuple[int, bool]:
     """Return where the qualified name begins and whether its qualifier is namespace AscendC (or nothing)."""
     first, qualifiers = index, []
     while code.text(first - 1) == "::":
         first -= 1
-        if not code.is_name(first - 1) or code.text(first - 1) in _BEFORE_VALUES:
+        if not code.is_identifier(first - 1) or code.text(first - 1) in _BEFORE_VALUES:
             break
         first -= 1
         qualifiers.append(code.text(first))
     return first, first == index or (len(qualifiers) == 1 and qualifiers[0] in api)
 
 
-def is_raw(code: Structure, index: int) -> bool:
+def is_raw(code: Code, index: int) -> bool:
     """Tell whether the name at `index` is not a member: then it may be the built-in variable or function."""
     call = code.text(index + 1) == "("
     return code.text(index - 1) not in (".", "->", "::") and (code.text(index) not in _RAW_CALLS or call)
 
 
-def is_declared(code: Structure, at: int, word: str) -> bool:
+def is_declared(code: Code, at: int, word: str) -> bool:
     """Tell whether token `at` is `word` behind a type, as in a declaration."""
     before = code.text(at - 1)
-    if code.text(at) != word or not code.is_name(at):
+    if code.text(at) != word or not code.is_identifier(at):
         return False
     if before in ("*", "&"):
-        return code.is_name(at - 2) and code.text(at - 3) in ("", "{", "}", ";", "const") and code.text(at + 1) in ("=", ";")
-    return code.is_name(at - 1) and before not in _BEFORE_VALUES
+        return (
+            code.is_identifier(at - 2) and code.text(at - 3) in ("", "{", "}", ";", "const") and code.text(at + 1) in ("=", ";")
+        )
+    return code.is_identifier(at - 1) and before not in _BEFORE_VALUES
 
 
-def closed_scope(code: Structure, index: int, outermost: int = 0) -> str | None:
+def closed_scope(code: Code, index: int, outermost: int = 0) -> str | None:
     """Return what encloses token `index` and does not see the parameters of the function whose body begins at `outermost`."""
     for opening in range(index - 1, outermost, -1):
-        if code.text(opening) != "{" or code.partner[opening] < index:
+        if code.text(opening) != "{" or code.partner(opening) < index:
             continue
         at = opening - 1
         while at > 0 and code.text(at) not in (";", "{", "}", ")", "]", "="):
@@ -170,10 +173,10 @@ def closed_scope(code: Structure, index: int, outermost: int = 0) -> str | None:
             return "class"
         captures = at
         if code.text(captures) == ")":
-            captures = code.partner[captures] - 1
-        before = code.partner[captures] - 1
-        if code.text(captures) == "]" and (not code.is_name(before) or code.text(before) in _BEFORE_VALUES):
-            first = code.partner[captures] + 1
-            if code.text(first) not in ("&", "=") or code.is_name(first + 1):
+            captures = code.partner(captures) - 1
+        before = code.partner(captures) - 1
+        if code.text(captures) == "]" and (not code.is_identifier(before) or code.text(before) in _BEFORE_VALUES):
+            first = code.partner(captures) + 1
+            if code.text(first) not in ("&", "=") or code.is_identifier(first + 1):
                 return "lambda without a capture default"
     return None

@@ -10,17 +10,18 @@ from skrules.adapt.askers import Helpers, read_helpers
 from skrules.adapt.blocknum import ACCEPT_HINT, API, api_names, block_num_use, raw_finding
 from skrules.adapt.edits import Edit, apply, line_start
 from skrules.adapt.guards import inactive_edits
-from skrules.adapt.helpers import BLOCK_NUM, DESTROY, PIPE, RAW, Chunk, reached, read_chunks
+from skrules.adapt.helpers import BLOCK_NUM, DESTROY, PIPE, RAW, Chunk, Chunks, index_chunks, read_chunks
 from skrules.adapt.implicit import UNWRITTEN, implicit_chunks
 from skrules.adapt.names import legacy_edits, words_in, words_of
 from skrules.adapt.pipes import plan_pipes
+from skrules.adapt.places import finding, tokens_in
 from skrules.adapt.scopes import FileScopes, read_scopes
-from skrules.adapt.structure import Structure, finding, structure, tokens_in
 from skrules.adapt.tasktypes import TASK_MACROS
 from skrules.adapt.twins import TwinUse, use_twins
 from skrules.contract.kerneltype import decided
 from skrules.contract.model import SuperKernelDecision
 from skrules.findings import Finding, Severity
+from skrules.source.code import Code, code_of
 from skrules.source.model import CoreType, Kernel, SourceUnit, Span
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -36,7 +37,7 @@ class FileFacts:
     unit: SourceUnit
     scopes: FileScopes
     api: frozenset[str]
-    chunks: tuple[Chunk, ...]
+    chunks: Chunks
     words: frozenset[str]
     macro_words: frozenset[str]
     helpers: Helpers
@@ -64,7 +65,7 @@ def read_facts(unit: SourceUnit, headers: Sequence[SourceUnit]) -> FileFacts:
         unit=unit,
         scopes=scopes,
         api=api,
-        chunks=(*implicit_chunks([unit, *headers], chunks), *chunks),
+        chunks=index_chunks([*implicit_chunks([unit, *headers], chunks), *chunks]),
         words=words | macro_words,
         macro_words=macro_words,
         helpers=read_helpers(scopes, unit, api, words | macro_words, headers),
@@ -81,18 +82,18 @@ def rewrite_body(
     """
     unit, kernel = written(facts.unit, kernel)
     kernel = replace(kernel, type=decided(kernel.type, decision.kernel_type))
-    code = structure(tokens_in(unit, kernel.body))
+    code = code_of(tokens_in(unit, kernel.body))
     words = words_in(code.tokens)
     head = tokens_in(unit, Span(start=kernel.span.start, end=kernel.body.start))
     named = words_in(head) | {word for argument in arguments for word in _WORD.findall(argument)}
-    helpers = reached(facts.chunks, words | named | UNWRITTEN)
+    helpers = facts.chunks.reached(words | named | UNWRITTEN)
     use = block_num_use(
         unit,
         kernel,
         code,
         facts.api,
-        own_function=any(chunk.names == (API,) for chunk in facts.chunks),
-        declared={chunk.names[0] for chunk in facts.chunks if len(chunk.names) == 1},
+        own_function=API in facts.chunks.single,
+        declared=facts.chunks.single,
         accepted=decision.helper_block_num == "accept",
     )
     rewrites = bool(use.calls) and decision.with_sys_args != "never"
@@ -181,12 +182,12 @@ def _inner(unit: SourceUnit, kernel: Kernel, edits: list[Edit]) -> str:
     return inner if not inner or inner[-1] in "\r\n" else inner + unit.newline
 
 
-def _task_macro_edits(text: str, code: Structure) -> list[Edit]:
+def _task_macro_edits(text: str, code: Code) -> list[Edit]:
     edits = []
     for index in range(len(code.tokens)):
-        if code.text(index) not in TASK_MACROS or not code.is_name(index) or code.text(index + 1) != "(":
+        if code.text(index) not in TASK_MACROS or not code.is_identifier(index) or code.text(index + 1) != "(":
             continue
-        last = code.partner[index + 1]
+        last = code.partner(index + 1)
         if last < 0:
             continue
         start, end = code.tokens[index].start, code.tokens[last].end
@@ -201,7 +202,7 @@ def _task_macro_edits(text: str, code: Structure) -> list[Edit]:
     return edits
 
 
-def _statics(unit: SourceUnit, kernel: Kernel, code: Structure) -> list[Finding]:
+def _statics(unit: SourceUnit, kernel: Kernel, code: Code) -> list[Finding]:
     return [
         finding(
             unit,
@@ -232,7 +233,7 @@ def _mix_warning(unit: SourceUnit, kernel: Kernel, offset: int) -> list[Finding]
 
 
 def _pipe_findings(
-    unit: SourceUnit, kernel: Kernel, code: Structure, helpers: Iterable[Chunk], left: Iterable[tuple[int, str]]
+    unit: SourceUnit, kernel: Kernel, code: Code, helpers: Iterable[Chunk], left: Iterable[tuple[int, str]]
 ) -> Iterator[Finding]:
     """Report the TPipes that cost a barrier: those of the body that are left alone, and those of helpers."""
     places = [(unit, code.tokens[index].start, reason) for index, reason in left]

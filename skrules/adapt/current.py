@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from skrules.adapt.structure import Structure, structure, tokens_in
+from skrules.adapt.places import tokens_in
 from skrules.source.calls import functions
-from skrules.source.code import code_of, join
+from skrules.source.code import Code, code_of, join
 from skrules.source.model import SourceUnit, Span
 
 _TYPES = frozenset({"__vector__", "__cube__", "__mix__", "__aicore__"})
@@ -29,10 +29,10 @@ class Binding:
 
 def read_bindings(unit: SourceUnit) -> tuple[Binding, ...]:
     """Return the SK_BIND statements of a file in order."""
-    code = structure(unit.tokens)
+    code = unit.code
     found = []
     for index in range(len(code.tokens)):
-        closing = code.partner[index + 1] if code.text(index) == "SK_BIND" and code.text(index + 1) == "(" else -1
+        closing = code.partner(index + 1) if code.text(index) == "SK_BIND" and code.text(index + 1) == "(" else -1
         if closing < 0:
             continue
         arguments = ["".join(argument) for argument in _arguments(code, index + 2, closing)]
@@ -69,10 +69,10 @@ def binding_of(bindings: tuple[Binding, ...], bind_target: str) -> Binding | Non
     return None
 
 
-def _arguments(code: Structure, start: int, end: int) -> Iterator[list[str]]:
+def _arguments(code: Code, start: int, end: int) -> Iterator[list[str]]:
     angle, words, index = 0, list[str](), start
     while index < end:
-        last = max(code.partner[index], index)
+        last = max(code.partner(index), index)
         angle += (code.text(index) == "<") - (code.text(index) == ">")
         if code.text(index) == "," and not angle:
             yield words

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from skrules.adapt.structure import Structure
+from skrules.source.code import Code
 from skrules.source.model import Span
 from skrules.source.tokens import directive_name
 
@@ -31,7 +31,7 @@ def macro_name(directive: str) -> str:
     return named.group(1) if named else ""
 
 
-def read_declarations(code: Structure, bodies: tuple[Span, ...]) -> tuple[Declaration, ...]:
+def read_declarations(code: Code, bodies: tuple[Span, ...]) -> tuple[Declaration, ...]:
     """Return what a file declares outside of `bodies`, those of its functions and classes, in order.
 
     This errs on the side of too much: namespaces are not told apart, and an initialiser may count.
@@ -39,7 +39,7 @@ def read_declarations(code: Structure, bodies: tuple[Span, ...]) -> tuple[Declar
     return tuple(_declarations(code, bodies))
 
 
-def _declarations(code: Structure, bodies: tuple[Span, ...]) -> Iterator[Declaration]:
+def _declarations(code: Code, bodies: tuple[Span, ...]) -> Iterator[Declaration]:
     index, end = -1, -1
     ends = {body.start: body.end for body in bodies}
     while (index := index + 1) < len(code.texts):
@@ -60,7 +60,7 @@ def _declarations(code: Structure, bodies: tuple[Span, ...]) -> Iterator[Declara
             name = code.text(first if code.text(first + 1) == "=" else index)
             yield Declaration(index=index, name=name, what=f"declares another '{name}'")
         elif text == "(":
-            index = max(code.partner[index], index)
+            index = max(code.partner(index), index)
         elif _is_declared_name(code, index):
             yield Declaration(index=index, name=text, what=f"declares another '{text}'")
 
@@ -73,7 +73,7 @@ def _of_directive(index: int, text: str) -> Iterator[Declaration]:
         yield Declaration(index=index, name=name, what=f"defines the macro '{name}'", is_macro=True)
 
 
-def _template_end(code: Structure, index: int) -> int:
+def _template_end(code: Code, index: int) -> int:
     """Return the `>` of the `<` at `index`."""
     depth = 0
     for at in range(index, len(code.texts)):
@@ -83,7 +83,7 @@ def _template_end(code: Structure, index: int) -> int:
     return index
 
 
-def _is_declared_name(code: Structure, index: int) -> bool:
+def _is_declared_name(code: Code, index: int) -> bool:
     before = code.text(index - 1)
     is_space = before == "namespace" and code.text(index + 1) in ("{", "::")
-    return code.is_name(index) and code.text(index + 1) in _AFTER_DECLARED and before != "::" and not is_space
+    return code.is_identifier(index) and code.text(index + 1) in _AFTER_DECLARED and before != "::" and not is_space

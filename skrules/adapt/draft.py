@@ -14,13 +14,14 @@ from skrules.adapt.bind import SPLIT_INDEX, Twin, bind_line, render, sk_type
 from skrules.adapt.body import FileFacts, SkBody, rewrite_body, written
 from skrules.adapt.library_names import is_library_function
 from skrules.adapt.names import camel, free_name, words_in
+from skrules.adapt.places import finding, tokens_in
 from skrules.adapt.scopes import has_overload
 from skrules.adapt.splice import Fragment, after_kernel, around
-from skrules.adapt.structure import finding, structure, tokens_in
 from skrules.adapt.tasktypes import OPEN, conditional_type, task_macros
 from skrules.contract.entry import Entry
 from skrules.contract.kerneltype import KERNEL_TYPES, TYPE_HINT
 from skrules.findings import Finding, Severity, blockers
+from skrules.source.code import code_of
 from skrules.source.conditions import signature_conditions
 from skrules.source.model import Kernel, SourceUnit, Span, Token
 from skrules.source.selection import statement_hint
@@ -133,7 +134,7 @@ class Draft:
             )
         if kernel.type.source not in (CONDITIONAL, UNSETTLED):
             return inherited
-        body = structure(tokens_in(unit, kernel.body))
+        body = code_of(tokens_in(unit, kernel.body))
         lines = conditional_type(body, lambda known: sk_type(known, decision)) if kernel.type.source == CONDITIONAL else None
         if decision.kernel_type in KERNEL_TYPES:
             if lines is not None:
@@ -143,7 +144,7 @@ class Draft:
             return self.unit.newline.join(lines)
         macros = task_macros(body)
         names = ", ".join(sorted({name for _, name in macros}))
-        conditions = [text for index, _ in macros for branch in body.branches[index] for text in branch.lines]
+        conditions = [text for index, _ in macros for branch in body.branches(index) for text in branch.lines]
         self.report(
             "codegen.kernel-type-unresolved",
             f"the task macros of the body do not give the kernel one type that is known ({names})",

@@ -6,7 +6,8 @@ import enum
 from dataclasses import dataclass
 
 from skrules.adapt.statements import Kind, Statement
-from skrules.adapt.structure import Branch, Structure, exclusive
+from skrules.source.code import Code
+from skrules.source.matching import Branch, exclusive
 
 DESTROYERS = frozenset({"Destroy", "DestroyWithoutPipeAll"})
 
@@ -36,10 +37,10 @@ def _join(left: State | None, right: State | None) -> State | None:
 class Flow:
     """Follows one pipe from its declaration to every exit of its scope. `None` as a state means: not reached."""
 
-    def __init__(self, code: Structure, pipe: Pipe) -> None:
+    def __init__(self, code: Code, pipe: Pipe) -> None:
         self.code = code
         self.pipe = pipe
-        self.branches: tuple[Branch, ...] = code.branches[pipe.index]
+        self.branches: tuple[Branch, ...] = code.branches(pipe.index)
         self.found: list[tuple[Statement, bool]] | None = None
         self.falls_through = False
         outside = [statement.kind for statement in pipe.path[:-2]]
@@ -71,7 +72,7 @@ class Flow:
                 state = _join(state, switch) if switch is not None else State.MAYBE
                 continue
             after = self.step(statement, state, inner, jumps, in_block=True)
-            here = self.code.branches[statement.first]
+            here = self.code.branches(statement.first)
             if exclusive(self.branches, here):
                 continue
             state = after if set(here) <= set(self.branches) else _join(state, after)
@@ -138,7 +139,7 @@ class Flow:
         return result or State.MAYBE
 
     def leave(self, statement: Statement, state: State | None, in_block: bool) -> None:
-        if self.found is not None and state is State.LIVE and not exclusive(self.branches, self.code.branches[statement.first]):
+        if self.found is not None and state is State.LIVE and not exclusive(self.branches, self.code.branches(statement.first)):
             self.found.append((statement, in_block))
 
     def touched(self, first: int, last: int, state: State, *, whole: bool = False) -> State:

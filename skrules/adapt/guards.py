@@ -10,8 +10,8 @@ from pathlib import PurePath
 import jinja2
 
 from skrules.adapt.edits import Edit, line_start
+from skrules.adapt.places import tokens_in
 from skrules.adapt.splice import Fragment, after_line
-from skrules.adapt.structure import tokens_in
 from skrules.shapes import shape
 from skrules.source.evaluation import DEFINED, UNDEFINED
 from skrules.source.model import SourceUnit, Span, TokenKind

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from skrules.adapt.askers import Helper, HelperFile, Helpers, NoTwin
 from skrules.adapt.declarations import macro_name
-from skrules.adapt.structure import Branch, Structure
+from skrules.source.code import Code
+from skrules.source.matching import Branch
 from skrules.source.tokens import directive_name
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -49,11 +50,12 @@ def check_repeated(helpers: Helpers, helper: Helper) -> None:
     if inclusion.problem:
         raise refuse(inclusion.problem)
     conditions = _conditions(helper)
-    for scope in helper.file.scopes.open[helper.first]:
-        if scope.head.split()[-1] == "namespace":
+    scopes = helper.file.scopes
+    for scope in scopes.around(helper.first):
+        if "" in scope.names:
             raise refuse("in a namespace without a name")
-        if not set(scope.branches) <= set(code.branches[helper.first]):
-            raise refuse(f"'{scope.head} {{' depends on an #if")
+        if not set(code.branches(scope.brace)) <= set(code.branches(helper.first)):
+            raise refuse(f"'{scopes.head(scope)} {{' depends on an #if")
     for index in range(helper.first, helper.last + 1):
         if code.is_directive(index) and directive_name(code.text(index)) not in (
             "if",
@@ -80,11 +82,12 @@ def check_repeated(helpers: Helpers, helper: Helper) -> None:
 
 def repeated(helper: Helper, twin: str) -> list[str]:
     """Return the lines of a twin of a header: in the namespaces and under the conditions of its original."""
-    scopes = helper.file.scopes.open[helper.first]
+    file = helper.file.scopes
+    scopes = file.around(helper.first)
     conditions = _conditions(helper)
     return [
         *(line for branch in conditions for line in branch.lines),
-        *(f"{scope.head} {{" for scope in scopes),
+        *(f"{file.head(scope)} {{" for scope in scopes),
         twin,
         *("}" for _ in scopes),
         *("#endif" for _ in conditions),
@@ -94,7 +97,7 @@ def repeated(helper: Helper, twin: str) -> list[str]:
 def _conditions(helper: Helper) -> tuple[Branch, ...]:
     """Return the branches around a helper of a header, without the header's guard."""
     inclusion = helper.file.inclusion
-    return tuple(each for each in helper.file.code.branches[helper.first] if inclusion is None or each.group != inclusion.guard)
+    return tuple(each for each in helper.file.code.branches(helper.first) if inclusion is None or each.group != inclusion.guard)
 
 
 def _in_conditions(name: str, conditions: Sequence[Branch]) -> bool:
@@ -117,7 +120,7 @@ def _check_rest(helpers: Helpers, file: HelperFile, start: int, words: frozenset
             raise NoTwin(f"{problem}{each.what}", problem.offset)
 
 
-def _directive_words(code: Structure, index: int) -> list[str]:
+def _directive_words(code: Code, index: int) -> list[str]:
     return _WORD.findall(code.text(index)) if code.is_directive(index) else []
 
 

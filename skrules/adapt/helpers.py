@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from skrules.adapt.blocknum import API, C_API, RAW_WORDS, api_names, is_api, is_declared, is_raw
 from skrules.adapt.flow import DESTROYERS
 from skrules.adapt.pipes import is_pipe_declaration
-from skrules.adapt.structure import Structure, structure
 from skrules.source.calls import Function, functions
+from skrules.source.code import Code
 from skrules.source.model import SourceUnit
 from skrules.source.tokens import directive_name
 
@@ -55,28 +55,54 @@ class Chunk:
         return "::".join(self.names)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunks:
+    """Chunks by name: `by_name` has the places in `all` of those with a name, `nameless` of those without. `single` are the names
+    of those that have one: functions, classes, macros and variables of the file itself."""
+
+    all: tuple[Chunk, ...]
+    by_name: Mapping[str, Sequence[int]]
+    nameless: frozenset[int]
+    single: frozenset[str]
+
+    def reached(self, words: Iterable[str]) -> tuple[Chunk, ...]:
+        """Return the chunks that code with the identifiers `words` reaches, nearest first, and those without a name."""
+        known = set(words)
+        waiting = self.nameless | self._named(known)
+        found: dict[int, Chunk] = {}
+        while now := {each: self.all[each] for each in sorted(waiting) if known.issuperset(self.all[each].names)}:
+            found |= now
+            new = frozenset[str]().union(*(chunk.words for chunk in now.values())) - known
+            known |= new
+            waiting = self._named(new) - found.keys()
+        return tuple(found.values())
+
+    def _named(self, names: Set[str]) -> frozenset[int]:
+        return frozenset(place for name in names & self.by_name.keys() for place in self.by_name[name])
+
+
 def read_chunks(units: Iterable[SourceUnit]) -> tuple[Chunk, ...]:
     """Return the chunks of a file and its headers. Kernels are none: no kernel calls another."""
     return tuple(chunk for unit in units for chunk in _chunks(unit))
 
 
-def reached(chunks: Sequence[Chunk], words: Iterable[str]) -> tuple[Chunk, ...]:
-    """Return the chunks that code with the identifiers `words` reaches, nearest first."""
-    known = set(words)
-    found: list[Chunk] = []
-    waiting = list(chunks)
-    while True:
-        now = [chunk for chunk in waiting if known.issuperset(chunk.names)]
-        if not now:
-            return tuple(found)
-        found += now
-        waiting = [chunk for chunk in waiting if not known.issuperset(chunk.names)]
-        for chunk in now:
-            known |= chunk.words
+def index_chunks(chunks: Iterable[Chunk]) -> Chunks:
+    """Return chunks by name, so that the walk from each kernel looks at those that it reaches alone."""
+    listed = tuple(chunks)
+    by_name: dict[str, list[int]] = {}
+    for place, chunk in enumerate(listed):
+        for name in chunk.names:
+            by_name.setdefault(name, []).append(place)
+    return Chunks(
+        all=listed,
+        by_name=by_name,
+        nameless=frozenset(place for place, chunk in enumerate(listed) if not chunk.names),
+        single=frozenset(chunk.names[0] for chunk in listed if len(chunk.names) == 1),
+    )
 
 
 def _chunks(unit: SourceUnit) -> Iterator[Chunk]:
-    code = structure(unit.tokens)
+    code = unit.code
     reader = _Reader(
         unit=unit,
         code=code,
@@ -121,7 +147,7 @@ def _names(owner: Function, holder: str) -> tuple[str, ...]:
     return (holder,) if owner.name in ("operator", holder) else (holder, owner.name)
 
 
-def _qualifier(code: Structure, owner: Function, index: int) -> str:
+def _qualifier(code: Code, owner: Function, index: int) -> str:
     """Return `K` for `void K<T>::f() {`, whose first token is `index`."""
     if owner.is_class:
         return ""
@@ -132,7 +158,7 @@ def _qualifier(code: Structure, owner: Function, index: int) -> str:
             while at >= 0 and (depth or code.text(at) == ">"):
                 depth += (code.text(at) == ">") - (code.text(at) == "<")
                 at -= 1
-            return code.text(at) if code.is_name(at) else ""
+            return code.text(at) if code.is_identifier(at) else ""
         index += 1
     return ""
 
@@ -142,14 +168,14 @@ class _Reader:
     """Makes chunks of one file. `declared` are the raw names that the file gives a meaning of its own."""
 
     unit: SourceUnit
-    code: Structure
+    code: Code
     api: frozenset[str]
     declared: frozenset[str]
 
     def chunk(self, names: tuple[str, ...], indices: Sequence[int], kind: str = FUNCTION) -> Chunk:
         code = self.code
         uses = tuple(self.use(what, index) for index in indices if (what := self.meaning(index)))
-        words = frozenset(code.text(index) for index in indices if code.is_name(index))
+        words = frozenset(code.text(index) for index in indices if code.is_identifier(index))
         return Chunk(names=names, words=words, uses=uses, unit=self.unit, kind=kind)
 
     def use(self, what: str, index: int, word: str = "") -> Use:
@@ -189,7 +215,7 @@ class _Reader:
             statement = []
 
 
-def _declared_name(code: Structure, statement: Sequence[int]) -> str:
+def _declared_name(code: Code, statement: Sequence[int]) -> str:
     """Return the name that a statement declares, "" for none; `using N::name;` declares nothing new."""
     words = [code.text(index) for index in statement]
     if words[:1] == ["using"] and "=" not in words:
@@ -197,6 +223,6 @@ def _declared_name(code: Structure, statement: Sequence[int]) -> str:
     angle = 0
     for index, following in zip(statement, [*words[1:], ";"], strict=False):
         angle += (code.text(index) == "<") - (code.text(index) == ">")
-        if not angle and code.is_name(index) and following in ("=", ";", "[", "{", "("):
+        if not angle and code.is_identifier(index) and following in ("=", ";", "[", "{", "("):
             return code.text(index)
     return ""

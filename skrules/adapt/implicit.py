@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from skrules.adapt.blocknum import API, C_API, RAW_WORDS, api_names, is_api, is_declared, is_raw
 from skrules.adapt.helpers import BLOCK_NUM, MACRO, RAW, Chunk, Use
-from skrules.adapt.structure import Structure, structure
 from skrules.source.calls import Function, functions
+from skrules.source.code import Code
 from skrules.source.model import SourceUnit, TokenKind
 
 # A range-for calls these on what it runs over.
@@ -40,7 +40,7 @@ def implicit_chunks(units: Sequence[SourceUnit], chunks: Iterable[Chunk]) -> Ite
     macros = _asking_macros(chunks)
     included = {name for unit in units for name in _included_inside(unit)}
     for unit in units:
-        yield from _of_file(_Reader(unit, structure(unit.tokens), macros), included)
+        yield from _of_file(_Reader(unit, unit.code, macros), included)
 
 
 def _asking_macros(chunks: Iterable[Chunk]) -> frozenset[str]:
@@ -70,7 +70,7 @@ class _Reader:
 
     __slots__ = ("api", "code", "declared", "macros", "unit")
 
-    def __init__(self, unit: SourceUnit, code: Structure, macros: Collection[str]) -> None:
+    def __init__(self, unit: SourceUnit, code: Code, macros: Collection[str]) -> None:
         self.unit = unit
         self.code = code
         self.macros = macros
@@ -79,7 +79,7 @@ class _Reader:
 
     def chunk(self, indices: range, label: str, kind: str, names: tuple[str, ...] = ()) -> Chunk:
         code = self.code
-        words = [index for index in indices if code.is_name(index)]
+        words = [index for index in indices if code.is_identifier(index)]
         meant = [(what, index) for index in words if (what := self.meaning(index))]
         uses = tuple(
             Use(what=what, word=API if what == BLOCK_NUM else code.text(index), unit=self.unit, offset=code.tokens[index].start)
@@ -110,13 +110,13 @@ def _of_file(reader: _Reader, included: Collection[str]) -> Iterator[Chunk]:
             yield reader.chunk(reader.between(each.span.start, each.span.end), OPERATOR, OPERATOR)
     outside = _outside(unit, code, found)
     for index in outside:
-        if code.is_name(index) and code.text(index) in reader.macros:
-            last = code.partner[index + 1] if code.text(index + 1) == "(" else index
+        if code.is_identifier(index) and code.text(index) in reader.macros:
+            last = code.partner(index + 1) if code.text(index + 1) == "(" else index
             yield reader.chunk(range(index, max(index, last) + 1), code.text(index), USE)
     yield from _initialisers(reader, outside)
 
 
-def _outside(unit: SourceUnit, code: Structure, found: Sequence[Function]) -> list[int]:
+def _outside(unit: SourceUnit, code: Code, found: Sequence[Function]) -> list[int]:
     """Return the tokens that stand in no body of a function or class, and in no kernel, and are no directive.
 
     A macro in front of a function is read as the beginning of its head.
@@ -142,8 +142,8 @@ def _initialisers(reader: _Reader, outside: Sequence[int]) -> Iterator[Chunk]:
             continue
         if place and outside[place - 1] != index - 1:
             statement = []  # a body stands between
-        if code.text(index) == "{" and code.partner[index] > index and (name := _variable(code, statement)):
-            until = code.partner[index]
+        if code.text(index) == "{" and code.partner(index) > index and (name := _variable(code, statement)):
+            until = code.partner(index)
             yield reader.chunk(range(statement[0], until + 1), name, INITIALISER, (name,))
         if code.text(index) in (";", "{", "}"):
             statement = []
@@ -151,7 +151,7 @@ def _initialisers(reader: _Reader, outside: Sequence[int]) -> Iterator[Chunk]:
             statement.append(index)
 
 
-def _variable(code: Structure, statement: Sequence[int]) -> str:
+def _variable(code: Code, statement: Sequence[int]) -> str:
     """Return the variable that a statement initialises so far, "" where it declares something else."""
     words = [code.text(index) for index in statement]
     if _NO_INITIALISERS.intersection(words) and "=" not in words:
@@ -159,4 +159,4 @@ def _variable(code: Structure, statement: Sequence[int]) -> str:
     end = words.index("=") if "=" in words else len(words)
     while end > 0 and words[end - 1] == "]":
         end = next((at for at in range(end - 1, -1, -1) if words[at] == "["), 0)
-    return words[end - 1] if end > 0 and code.is_name(statement[end - 1]) else ""
+    return words[end - 1] if end > 0 and code.is_identifier(statement[end - 1]) else ""

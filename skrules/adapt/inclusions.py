@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from skrules.adapt.scopes import FileScopes, read_scopes
 from skrules.adapt.splice import after_line
-from skrules.adapt.structure import Structure
+from skrules.source.code import Code
 from skrules.source.model import SourceUnit
 from skrules.source.tokens import directive_name
 
@@ -102,15 +102,15 @@ def _problem(walk: _Walk, path: str, guard: int) -> str:
     if not is_once and walk.counts[path] > 1:
         return "it is included more than once, without a guard"
     for step in walk.chains[path]:
-        if step.scopes.open[step.index]:
+        if step.scopes.open[step.index] is not None:
             return f"{step.path} includes it inside of a scope"
         own = guard_of(step.scopes.code)
-        if walk.counts[path] > 1 and any(branch.group != own for branch in step.scopes.code.branches[step.index]):
+        if walk.counts[path] > 1 and any(branch.group != own for branch in step.scopes.code.branches(step.index)):
             return f"which of its includes counts depends on an #if in {step.path}"
     return ""
 
 
-def guard_of(code: Structure) -> int:
+def guard_of(code: Code) -> int:
     """Return the offset of a header's include guard, -1 where it has none."""
     if len(code.tokens) < 3 or not code.is_directive(0) or not code.is_directive(1):
         return -1
@@ -120,10 +120,11 @@ def guard_of(code: Structure) -> int:
         return -1
     if directive_name(code.texts[-1]) != "endif":
         return -1
-    return group if all(each and (each[0].group, each[0].index) == (group, 0) for each in code.branches[1:-1]) else -1
+    inside = (code.branches(index) for index in range(1, len(code) - 1))
+    return group if all(each and (each[0].group, each[0].index) == (group, 0) for each in inside) else -1
 
 
-def _includes(code: Structure) -> Iterator[tuple[int, str]]:
+def _includes(code: Code) -> Iterator[tuple[int, str]]:
     for index, token in enumerate(code.tokens):
         if directive_name(token.text) == "include" and (match := _INCLUDE.match(token.text)):
             yield index, match.group(1)

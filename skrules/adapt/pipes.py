@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from skrules.adapt.edits import Edit, indentation, line_start
 from skrules.adapt.flow import Flow, Pipe
 from skrules.adapt.statements import Kind, Statement, UnreadableError, read_block
-from skrules.adapt.structure import Structure, exclusive
+from skrules.source.code import Code
+from skrules.source.matching import exclusive
 
 _AFTER_NAME = frozenset({";", ",", "=", "{", "(", "["})
 
@@ -27,12 +28,12 @@ class PipePlan:
     left: tuple[tuple[int, str], ...]
 
 
-def is_pipe_declaration(code: Structure, index: int) -> bool:
+def is_pipe_declaration(code: Code, index: int) -> bool:
     """Tell whether token `index` is the type name of a declared TPipe object (not a pointer, a reference, an argument)."""
-    return code.text(index) == "TPipe" and code.is_name(index + 1) and code.text(index + 2) in _AFTER_NAME
+    return code.text(index) == "TPipe" and code.is_identifier(index + 1) and code.text(index + 2) in _AFTER_NAME
 
 
-def plan_pipes(code: Structure, text: str, newline: str, *, natural: str = "") -> PipePlan:
+def plan_pipes(code: Code, text: str, newline: str, *, natural: str = "") -> PipePlan:
     """Return the edits of a body, `code` being its tokens from `{` to `}`.
 
     `natural` is the reason, if there is one, for which every object of this body must keep its natural destruction.
@@ -76,7 +77,7 @@ def plan_pipes(code: Structure, text: str, newline: str, *, natural: str = "") -
     return PipePlan(edits=tuple(edits), left=tuple(left))
 
 
-def _is_new(code: Structure, index: int) -> bool:
+def _is_new(code: Code, index: int) -> bool:
     while code.text(index - 1) == "::" or (code.text(index - 1) == "AscendC" and code.text(index) == "::"):
         index -= 1
     return code.text(index - 1) == "new"
@@ -88,7 +89,7 @@ def _walk(statement: Statement, path: tuple[Statement, ...]) -> Iterator[tuple[S
         yield from _walk(child, (*path, statement))
 
 
-def _pipes(code: Structure, body: Statement) -> Iterator[Pipe]:
+def _pipes(code: Code, body: Statement) -> Iterator[Pipe]:
     """Find the objects that are declared as plain statements of a block, `TPipe a, b;` included."""
     for statement, path in _walk(body, ()):
         if statement.kind is not Kind.SIMPLE or path[-1].kind is not Kind.BLOCK:
@@ -102,24 +103,24 @@ def _pipes(code: Structure, body: Statement) -> Iterator[Pipe]:
         plain = True
         while index < statement.last:
             if expected:
-                plain = plain and code.is_name(index) and code.text(index + 1) in _AFTER_NAME - {"["}
+                plain = plain and code.is_identifier(index) and code.text(index + 1) in _AFTER_NAME - {"["}
                 names.append(index)
                 expected = False
             expected = expected or code.text(index) == ","
-            partner = code.partner[index]
+            partner = code.partner(index)
             index = partner + 1 if partner > index else index + 1
-        if plain and not (code.text(at + 2) == "(" and code.partner[at + 2] == at + 3):
+        if plain and not (code.text(at + 2) == "(" and code.partner(at + 2) == at + 3):
             yield from (Pipe(name=code.text(name), index=name, path=(*path, statement)) for name in names)
 
 
-def _is_followed(code: Structure, pipe: Pipe, pipes: list[Pipe], falls_out: bool) -> bool:
+def _is_followed(code: Code, pipe: Pipe, pipes: list[Pipe], falls_out: bool) -> bool:
     """Tell whether another TPipe may be constructed after this one."""
     scope_end = pipe.path[-2].last
     later = [other.index for other in pipes if other.index > pipe.index]
     for index in later:
         if index > scope_end and (not falls_out or _in_other_arm(pipe, index)):
             continue
-        if not exclusive(code.branches[pipe.index], code.branches[index]):
+        if not exclusive(code.branches(pipe.index), code.branches(index)):
             return True
     return False
 
@@ -150,7 +151,7 @@ def _ends_section(statements: tuple[Statement, ...], holder: Statement, index: i
     return False
 
 
-def _edits(code: Structure, text: str, newline: str, statement: Statement, in_block: bool, leaving: list[Pipe]) -> list[Edit]:
+def _edits(code: Code, text: str, newline: str, statement: Statement, in_block: bool, leaving: list[Pipe]) -> list[Edit]:
     """Return the edits that destroy `leaving`, last constructed first, before `statement` leaves their scope."""
     at = code.tokens[statement.first].start
     if statement.kind is Kind.BLOCK:
@@ -184,7 +185,7 @@ def _edits(code: Structure, text: str, newline: str, statement: Statement, in_bl
     ]
 
 
-def _at_scope_end(code: Structure, text: str, newline: str, scope: Statement, leaving: list[Pipe]) -> Edit:
+def _at_scope_end(code: Code, text: str, newline: str, scope: Statement, leaving: list[Pipe]) -> Edit:
     closing = code.tokens[scope.last].start
     start = line_start(text, closing)
     block = indentation(text, code.tokens[leaving[0].index].start)
@@ -198,14 +199,14 @@ def _at_scope_end(code: Structure, text: str, newline: str, scope: Statement, le
     return Edit(start=closing, end=closing, order=1, text=f"{lead}{calls} ")
 
 
-def _calls(code: Structure, index: int, leaving: list[Pipe], newline: str, block: str) -> str:
+def _calls(code: Code, index: int, leaving: list[Pipe], newline: str, block: str) -> str:
     """Return the calls, each under the `#if` of its pipe's declaration where the exit at token `index` is not under it."""
-    here = set(code.branches[index])
+    here = set(code.branches(index))
     plain: list[str] = []
     lines: list[str] = []
     for pipe in sorted(leaving, key=lambda pipe: -pipe.index):
         call = f"{pipe.name}.DestroyWithoutPipeAll();"
-        missing = [branch for branch in code.branches[pipe.index] if branch not in here]
+        missing = [branch for branch in code.branches(pipe.index) if branch not in here]
         if not missing:
             plain.append(call)
             lines.append(block + call)

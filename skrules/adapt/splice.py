@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from skrules.adapt.scopes import FileScopes, Scope, namespaces_of
-from skrules.adapt.structure import Branch
+from skrules.adapt.scopes import NOT_NAMESPACE_SCOPE, FileScopes
+from skrules.source.matching import Branch
 from skrules.source.model import Kernel, SourceUnit, Span, TokenKind
+from skrules.source.scopes import Scope, namespaces
 from skrules.source.tokens import directive_name
 
 INCLUDE = '#include "kernel_operator.h"  // added by skrules'
@@ -45,7 +46,7 @@ def around(file: FileScopes, kernel: Kernel) -> tuple[tuple[str, ...], tuple[str
     The block itself stands in the kernel's namespace.
     """
     scopes = file.at(kernel.span.start)
-    if any(scope.kind == "other" for scope in scopes):
+    if any(scope.kind in NOT_NAMESPACE_SCOPE for scope in scopes):
         return (), (), "the kernel is not at namespace scope"
     if not _agree(scopes, kernel):
         return (), (), "the scopes around the kernel depend on an #if"
@@ -55,11 +56,12 @@ def around(file: FileScopes, kernel: Kernel) -> tuple[tuple[str, ...], tuple[str
     inner = scopes[first:]
     here = file.branches(kernel.span.start)
     for scope in inner:
-        if any(branch not in here and not _is_always(branch.lines) for branch in scope.branches):
-            return (), (), f"'{scope.head} {{' is opened under an #if that does not enclose the kernel"
-    spaces = [scope for scope in inner if scope.kind == "namespace"]
-    leave = [f"}}  // {scope.head}" for scope in reversed(inner)] + [_opening(scope) for scope in spaces]
-    enter = [f"}}  // {scope.head}" for scope in reversed(spaces)] + [_opening(scope) for scope in inner]
+        if any(branch not in here and not _is_always(branch.lines) for branch in file.code.branches(scope.brace)):
+            return (), (), f"'{file.head(scope)} {{' is opened under an #if that does not enclose the kernel"
+    heads = [file.head(scope) for scope in inner]
+    spaces = [head for head, scope in zip(heads, inner, strict=True) if scope.kind != "extern-c"]
+    leave = [f"}}  // {head}" for head in reversed(heads)] + [f"{head} {{" for head in spaces]
+    enter = [f"}}  // {head}" for head in reversed(spaces)] + [f"{head} {{" for head in heads]
     return tuple(leave), tuple(enter), ""
 
 
@@ -72,11 +74,11 @@ def include_fragment(unit: SourceUnit, file: FileScopes, kernels: tuple[Kernel, 
     for index, token in enumerate(code.tokens):
         if token.start >= first:
             break
-        if directive_name(token.text) != "include" or not set(code.branches[index]) <= common:
+        if directive_name(token.text) != "include" or not set(code.branches(index)) <= common:
             continue
         if _HEADER.match(token.text):
             return None
-        if not file.open[index]:
+        if file.open[index] is None:
             place = token.end
     if place < 0:
         start = next(token.start for token in unit.tokens if token.kind not in (TokenKind.BLANK, TokenKind.COMMENT))
@@ -128,7 +130,7 @@ def splice(unit: SourceUnit, fragments: tuple[Fragment, ...], *, generated: str 
             text = text[opening.end() :]
         mark(lines + 1, generated)
         add(text)
-        mark(len(_LINE_END.findall(unit.text, 0, at)) + 1, unit.path)
+        mark(unit.lines.position(at)[0], unit.path)
     add(unit.text[at:])
     return "".join(pieces)
 
@@ -140,8 +142,4 @@ def _is_always(lines: tuple[str, ...]) -> bool:
 def _agree(scopes: tuple[Scope, ...], kernel: Kernel) -> bool:
     """Tell whether the reader of kernels saw the same scopes."""
     in_extern_c = any(scope.kind == "extern-c" for scope in scopes)
-    return namespaces_of(scopes) == kernel.namespaces and in_extern_c == (kernel.extern_c == "block")
-
-
-def _opening(scope: Scope) -> str:
-    return f"{scope.head} {{"
+    return namespaces(scopes[-1] if scopes else None) == kernel.namespaces and in_extern_c == (kernel.extern_c == "block")

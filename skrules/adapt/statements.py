@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from skrules.adapt.structure import Structure
+from skrules.source.code import Code
 
 
 class Kind(enum.StrEnum):
@@ -44,7 +44,7 @@ class UnreadableError(Exception):
     """The control flow depends on macros or conditional compilation in a way that is not understood."""
 
 
-def read_block(code: Structure, opening: int) -> Statement:
+def read_block(code: Code, opening: int) -> Statement:
     """Read the block that opens at token `opening`.
 
     Raises UnreadableError where the structure depends on an `#if` or is no C++ that is known here.
@@ -62,11 +62,11 @@ _GOES_ON = frozenset({".", "->", "(", "[", ";", ",", "+", "-", "*", "/", "%", "=
 
 
 class _Reader:
-    def __init__(self, code: Structure) -> None:
+    def __init__(self, code: Code) -> None:
         self.code = code
 
     def block(self, opening: int) -> Statement:
-        closing = self.code.partner[opening]
+        closing = self.code.partner(opening)
         children = []
         at = opening + 1
         while at < closing:
@@ -85,7 +85,7 @@ class _Reader:
         if word == "{":
             return self.block(at)
         if word == "[" and code.text(at + 1) == "[":
-            return self.statement(code.partner[at] + 1, end)
+            return self.statement(code.partner(at) + 1, end)
         if word == "if":
             return self.conditional(at, end)
         if word in ("for", "while"):
@@ -100,15 +100,15 @@ class _Reader:
             raise UnreadableError(f"'{word}' stands where a statement begins")
         if word in ("case", "default"):
             return self.label(at, end)
-        if code.is_name(at) and code.text(at + 1) == ":":
+        if code.is_identifier(at) and code.text(at + 1) == ":":
             return Statement(kind=Kind.LABEL, first=at, last=at + 1)
         return self.simple(at, end)
 
     def parenthesis(self, at: int) -> int:
         """Return the index after the parenthesis that opens at `at`."""
-        if self.code.text(at) != "(" or self.code.partner[at] < 0:
+        if self.code.text(at) != "(" or self.code.partner(at) < 0:
             raise UnreadableError("a condition is missing")
-        return self.code.partner[at] + 1
+        return self.code.partner(at) + 1
 
     def compound(self, kind: Kind, first: int, head: int, end: int) -> Statement:
         body = self.statement(head, end)
@@ -121,7 +121,7 @@ class _Reader:
             head += 1
         if code.text(head) != "(":
             # `if ASCEND_IS_AIV {`: the macro brings `constexpr (...)` with it.
-            if not code.is_name(head):
+            if not code.is_identifier(head):
                 raise UnreadableError("a condition is missing")
             head += 1
         if code.text(head) == "(":
@@ -157,14 +157,14 @@ class _Reader:
     def simple(self, at: int, end: int) -> Statement:
         code = self.code
         closing = -1
-        if code.is_name(at) and code.text(at + 1) == "(" and code.partner[at + 1] >= 0:
-            closing = code.partner[at + 1]
+        if code.is_identifier(at) and code.text(at + 1) == "(" and code.partner(at + 1) >= 0:
+            closing = code.partner(at + 1)
         if closing >= 0 and code.text(closing + 1) == "{":
             return self.compound(Kind.MACRO_BLOCK, at, closing + 1, end)
-        if closing >= 0 and (closing + 1 >= end or code.is_directive(closing + 1) or code.is_name(closing + 1)):
+        if closing >= 0 and (closing + 1 >= end or code.is_directive(closing + 1) or code.is_identifier(closing + 1)):
             return Statement(kind=Kind.SIMPLE, first=at, last=closing)
-        if code.is_name(at) and code.text(at + 1) == "{":
-            after = code.partner[at + 1] + 1
+        if code.is_identifier(at) and code.text(at + 1) == "{":
+            after = code.partner(at + 1) + 1
             if after >= end or code.text(after) not in _GOES_ON:
                 return self.compound(Kind.MACRO_BLOCK, at, at + 1, end)
         return Statement(kind=Kind.SIMPLE, first=at, last=self.semicolon(at, end))
@@ -179,5 +179,5 @@ class _Reader:
         raise UnreadableError("a statement has no semicolon")
 
     def after(self, index: int) -> int:
-        partner = self.code.partner[index]
+        partner = self.code.partner(index)
         return partner + 1 if partner > index else index + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from skrules.adapt.structure import Structure
+from skrules.source.code import Code
 from skrules.source.model import KernelType
 from skrules.source.tokens import BRANCH_DIRECTIVES, IF_DIRECTIVES, directive_name
 from skrules.source.types import task_type
@@ -26,7 +26,7 @@ class _Unclear(Exception):
     """The type is not a matter of one condition at each place."""
 
 
-def conditional_type(code: Structure, spelled: Callable[[KernelType], str | None]) -> list[str] | None:
+def conditional_type(code: Code, spelled: Callable[[KernelType], str | None]) -> list[str] | None:
     """Return the lines that stand for the type qualifier, or None when the macros do not settle it.
 
     `spelled` gives the qualifier of a type. A branch that sets none has the qualifier OPEN.
@@ -37,16 +37,16 @@ def conditional_type(code: Structure, spelled: Callable[[KernelType], str | None
         return None
 
 
-def task_macros(code: Structure) -> list[tuple[int, str]]:
+def task_macros(code: Code) -> list[tuple[int, str]]:
     """Return the task macros of a body: the index of each and the kernel type it names, e.g. `KERNEL_TYPE_AIV_ONLY`."""
     return [
-        (index, code.text(code.partner[index + 1] - 1))
+        (index, code.text(code.partner(index + 1) - 1))
         for index in range(len(code.tokens))
-        if code.text(index) in TASK_MACROS and code.text(index + 1) == "(" and code.partner[index + 1] > 0
+        if code.text(index) in TASK_MACROS and code.text(index + 1) == "(" and code.partner(index + 1) > 0
     ]
 
 
-def _read(code: Structure, spelled: Callable[[KernelType], str | None]) -> _Block:
+def _read(code: Code, spelled: Callable[[KernelType], str | None]) -> _Block:
     body = _Block()
     stack = [body]
     for index, text in enumerate(code.texts):
@@ -64,8 +64,8 @@ def _read(code: Structure, spelled: Callable[[KernelType], str | None]) -> _Bloc
                     stack.append(stack[-1].groups[-1][-1][1])
             elif name in ("define", "undef"):
                 raise _Unclear  # a later condition may ask for it, and the head stands before it
-        elif text in TASK_MACROS and code.text(index + 1) == "(" and code.partner[index + 1] > 0:
-            known = task_type(code.text(code.partner[index + 1] - 1))
+        elif text in TASK_MACROS and code.text(index + 1) == "(" and code.partner(index + 1) > 0:
+            known = task_type(code.text(code.partner(index + 1) - 1))
             qualifier = spelled(known) if known else None
             if qualifier is None:
                 raise _Unclear

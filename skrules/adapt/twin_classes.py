@@ -21,7 +21,7 @@ def member_bodies(helpers: Helpers, helper: Helper) -> tuple[range, ...]:
         if not span.start <= function.body.start < span.end or function.is_class:
             continue
         first, body = file.index(function.span.start), file.index(function.body.start)
-        bodies = range(body, code.partner[body] + 1)
+        bodies = range(body, code.partner(body) + 1)
         words = {code.text(index) for index in range(first, bodies.stop)}
         asks = any(is_api(code, index, file.api) for index in bodies) or words & asking
         if asks and function.name == "operator":
@@ -45,7 +45,7 @@ def asking_members(helpers: Helpers, name: str) -> set[str]:
             if function.is_class or not helper.start <= function.body.start < end:
                 continue
             body = file.index(function.body.start)
-            indices = range(body, code.partner[body] + 1)
+            indices = range(body, code.partner(body) + 1)
             words.setdefault(function.name, set()).update(code.text(index) for index in indices)
             if any(is_api(code, index, file.api) for index in indices):
                 asking.add(function.name)
@@ -57,7 +57,7 @@ def asking_members(helpers: Helpers, name: str) -> set[str]:
 def number_of_class(helpers: Helpers, helper: Helper) -> Iterator[Edit]:
     """Add the number to a class, and the function that tells it to the object, its bases and its members."""
     code, original = helper.file.code, helper.file.unit.text
-    closing = code.partner[helper.body]
+    closing = code.partner(helper.body)
     told = [f"{NUMBER} = number;"]
     colon = next((i for i in range(helper.first, helper.body) if code.text(i) == ":"), helper.body)
     for index in range(colon, helper.body):
@@ -84,18 +84,18 @@ def _members(helpers: Helpers, helper: Helper) -> Iterator[str]:
     """Yield the data members that are objects of classes with twins."""
     code = helper.file.code
     index = helper.body + 1
-    closing = code.partner[helper.body]
+    closing = code.partner(helper.body)
     while index < closing:
         if code.text(index) == "{":
-            index = code.partner[index]
+            index = code.partner(index)
         elif (
             code.text(index) in helpers.classes
             and code.text(index - 1) in (";", "{", "}", ":")
             and code.text(index) != helper.name
         ):
             after = after_arguments(code, index)
-            if code.is_name(after) and code.text(after + 1) == ";":
+            if code.is_identifier(after) and code.text(after + 1) == ";":
                 yield code.text(after)
-            elif code.text(after) not in ("*", "&") and not (code.is_name(after) and code.text(after + 1) == "("):
+            elif code.text(after) not in ("*", "&") and not (code.is_identifier(after) and code.text(after + 1) == "("):
                 raise NoTwin(f"a member of '{helper.name}' is not a plain object", code.tokens[index].start)
         index += 1

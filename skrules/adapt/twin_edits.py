@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from skrules.adapt.askers import Helper, Helpers, NoTwin, after_arguments
 from skrules.adapt.blocknum import API, C_API, closed_scope, is_api, qualification
 from skrules.adapt.edits import Edit
-from skrules.adapt.structure import Structure
+from skrules.source.code import Code
 
 NUMBER = "skrulesNumBlocks"
 SETTER = "SkrulesSetNumBlocks"
@@ -15,7 +15,7 @@ _STATEMENT_ENDS = frozenset({";", "{", "}"})
 
 
 def body_edits(
-    helpers: Helpers, code: Structure, indices: range, number: str, bodies: Collection[range], helper: Helper | None = None
+    helpers: Helpers, code: Code, indices: range, number: str, bodies: Collection[range], helper: Helper | None = None
 ) -> Iterator[Edit]:
     """Yield the edits of the tokens `indices`: names become those of twins, the API's call the `number`, declared objects are
     told the number. `bodies` are the ranges that run; `helper` is what is copied, None for a kernel body. Raises NoTwin."""
@@ -26,7 +26,7 @@ def body_edits(
     }
     for index in indices:
         word, before = code.text(index), code.text(index - 1)
-        if not code.is_name(index) or before in (".", "->"):
+        if not code.is_identifier(index) or before in (".", "->"):
             continue
         offset = code.tokens[index].start
         runs = any(index in body for body in bodies)
@@ -39,7 +39,7 @@ def body_edits(
                 raise NoTwin(f"{word} of '{helper.name}' is called in a {holder}", offset)
             yield Edit(start=code.tokens[first].start, end=code.tokens[index + 2].end, text=number)
         elif word in helpers.names:
-            if before == "::" and code.is_name(index - 2) and code.text(index - 2) not in helpers.spaces:
+            if before == "::" and code.is_identifier(index - 2) and code.text(index - 2) not in helpers.spaces:
                 raise NoTwin(f"'{code.text(index - 2)}::{word}' may be something else than the '{word}' of this file", offset)
             yield Edit(start=offset, end=code.tokens[index].end, text=helpers.names[word])
             after = after_arguments(code, index)
@@ -59,7 +59,7 @@ def body_edits(
             yield from _told(code, index, index + 1, number, word)
 
 
-def is_argument(code: Structure, index: int, after: int) -> bool:
+def is_argument(code: Code, index: int, after: int) -> bool:
     """Tell whether the class named at `index` is a template argument by itself: no pointer or reference to it."""
     if code.text(after) not in (">", ","):
         return False
@@ -67,16 +67,16 @@ def is_argument(code: Structure, index: int, after: int) -> bool:
     while at >= 0 and code.text(at) not in ("(", "{", "}", ";"):
         if code.text(at) == "<":
             return True
-        at = code.partner[at] - 1 if code.text(at) in (")", "]") and 0 <= code.partner[at] < at else at - 1
+        at = code.partner(at) - 1 if code.text(at) in (")", "]") and 0 <= code.partner(at) < at else at - 1
     return False
 
 
-def is_own_base(code: Structure, index: int, helper: Helper | None) -> bool:
+def is_own_base(code: Code, index: int, helper: Helper | None) -> bool:
     """Tell whether a class is an argument of its own base: `struct K : Base<K> {`. The base holds no K, which is not complete."""
     return helper is not None and code.text(index) == helper.name and helper.first < index < helper.body
 
 
-def _told(code: Structure, index: int, after: int, number: str, word: str) -> Iterator[Edit]:
+def _told(code: Code, index: int, after: int, number: str, word: str) -> Iterator[Edit]:
     """Tell a declared object the number; references, pointers and types need not be told."""
     following = code.text(after)
     offset = code.tokens[index].start
@@ -84,13 +84,13 @@ def _told(code: Structure, index: int, after: int, number: str, word: str) -> It
         return
     first = index
     while code.text(first - 1) == "::":
-        first -= 2 if code.is_name(first - 2) else 1
+        first -= 2 if code.is_identifier(first - 2) else 1
     begins = code.text(first - 1) in _STATEMENT_ENDS or code.is_directive(first - 1)
-    if not begins or not code.is_name(after):
+    if not begins or not code.is_identifier(after):
         raise NoTwin(f"an object of '{word}' is made other than by a plain declaration", offset)
     end = after + 1
     if code.text(end) in ("(", "{"):
-        end = code.partner[end] + 1
+        end = code.partner(end) + 1
     if code.text(end) != ";":
         raise NoTwin(f"an object of '{word}' is made other than by a plain declaration", offset)
     at = code.tokens[end].end

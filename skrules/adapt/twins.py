@@ -17,10 +17,10 @@ from skrules.adapt.guards import inactive_edits
 from skrules.adapt.header_twins import check_repeated, repeated, static_data
 from skrules.adapt.helpers import BLOCK_NUM, FUNCTION, STATEMENT, Chunk
 from skrules.adapt.splice import Fragment, after_line
-from skrules.adapt.structure import Structure
 from skrules.adapt.twin_classes import member_bodies, number_of_class
 from skrules.adapt.twin_edits import NUMBER, body_edits
 from skrules.contract.model import SuperKernelDecision
+from skrules.source.code import Code
 from skrules.source.model import Kernel, Span
 
 __all__ = ["Helpers", "TwinUse", "read_helpers", "twin_fragments", "use_twins"]
@@ -42,7 +42,7 @@ class TwinUse:
 def use_twins(
     helpers: Helpers,
     kernel: Kernel,
-    code: Structure,
+    code: Code,
     reached: Sequence[Chunk],
     number: str,
     signature: frozenset[str],
@@ -65,7 +65,7 @@ def use_twins(
             return TwinUse(problem=f"the {chunk.kind} '{chunk.title}' leads to it")
     if signature & helpers.names.keys():
         return TwinUse(problem="the kernel's own head or template arguments name it")
-    names = used_names(helpers, {code.text(index) for index in range(len(code.texts)) if code.is_name(index)})
+    names = used_names(helpers, {code.text(index) for index in range(len(code.texts)) if code.is_identifier(index)})
     indices = range(len(code.texts))
     start = kernel.span.start
     try:
@@ -119,7 +119,7 @@ def _twin(helpers: Helpers, helper: Helper) -> str:
     start, end = helper.start, code.tokens[helper.last].end
     if helper.last <= helper.body:
         raise NoTwin(f"the braces of '{helper.name}' depend on an #if", start)
-    if any(scope.kind != "namespace" for scope in helper.file.scopes.at(start)):
+    if any(scope.kind not in ("namespace", "extern-c++") for scope in helper.file.scopes.at(start)):
         raise NoTwin(f"'{helper.name}' does not stand at namespace scope", start)
     used = helper.words & helpers.names.keys()
     _check_order(helpers, used, helper.order, f"'{helper.name}'", start)

@@ -18,7 +18,7 @@ from skrules.contract.parameters import decide, undeclared
 from skrules.contract.skeleton import skeleton
 from skrules.errors import Location
 from skrules.findings import Finding, Severity, blockers
-from skrules.source.code import code_of, lines_of
+from skrules.source.code import code_of
 from skrules.source.conditions import signature_conditions
 from skrules.source.model import Parameter, SourceUnit, Token, TokenKind
 from skrules.source.selection import statement_hint
@@ -94,7 +94,7 @@ class _Question:
     open: frozenset[str]
 
     def place(self, parameter: Parameter) -> Location:
-        return lines_of(self.group.unit.text, self.group.unit.path).at(parameter.span.start)
+        return self.group.unit.lines.at(parameter.span.start)
 
 
 def _resolve(
@@ -143,7 +143,7 @@ def _blocker(rule: str, at: Location, message: str, hint: str = "") -> Finding:
 def _check_source(group: KernelGroup) -> list[Finding]:
     """Findings on the kernel's own text that no contract can settle."""
     findings = []
-    lines = lines_of(group.unit.text, group.unit.path)
+    lines = group.unit.lines
     for kernel in (each for each in group.kernels if each.signature_has_conditions):
         span = kernel.parameter_span
         for token in group.unit.tokens:

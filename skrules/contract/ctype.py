@@ -14,7 +14,6 @@ from types import MappingProxyType
 
 from skrules.contract.dtypes import SCALAR_TYPES
 from skrules.contract.model import ParameterKind
-from skrules.source.code import code_of
 from skrules.source.model import Parameter, SourceUnit, TokenKind
 
 _TOKEN = re.compile(r"[A-Za-z_]\w*|[0-9](?:[\w.']|[eEpP][+-])*|::|\.\.\.|[^\s\w]")
@@ -142,7 +141,7 @@ def collect_definitions(unit: SourceUnit) -> Definitions:
 
     A name that is defined twice with different meanings (`#if` branches, scopes) is left out: it would be a guess.
     """
-    full = code_of(unit.tokens)
+    full = unit.code
     code = [text for text, token in zip(full.texts, full.tokens, strict=True) if token.kind is not TokenKind.DIRECTIVE]
     found: dict[str, set[tuple[str, str]]] = {}
     for index, text in enumerate(code):

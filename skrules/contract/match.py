@@ -135,12 +135,13 @@ def match_entries(groups: Sequence[KernelGroup], entries: Iterable[EntryContract
     `source_entry_name` names the kernel, else `bind_target`, else the entry's key, else `public_entry_name`; names may
     be qualified. An entry that fits no kernel, or two, is a finding.
     """
+    names = _Names(groups)
     of: list[list[EntryContract]] = [[] for _ in groups]
     findings: list[Finding] = []
     doubtful: set[int] = set()
     for entry in entries:
         before = len(findings)
-        for index in _find(groups, entry, findings):
+        for index in _find(names, entry, findings):
             if len(findings) == before:
                 of[index].append(entry)
             else:
@@ -148,8 +149,37 @@ def match_entries(groups: Sequence[KernelGroup], entries: Iterable[EntryContract
     return Matches(of=tuple(map(tuple, of)), doubtful=frozenset(doubtful), findings=tuple(findings))
 
 
-def _find(groups: Sequence[KernelGroup], entry: EntryContract, findings: list[Finding]) -> list[int]:
+class _Names:
+    """The groups by name, and by every name that ends a qualified one."""
+
+    def __init__(self, groups: Sequence[KernelGroup]) -> None:
+        self.groups = groups
+        self.full: dict[str, list[int]] = {}
+        self.ends: dict[str, list[int]] = {}
+        for index, group in enumerate(groups):
+            name = group.kernel.qualified_name
+            self.full.setdefault(name, []).append(index)
+            while name := name.partition("::")[2]:
+                self.ends.setdefault(name, []).append(index)
+
+    def fitting(self, name: str, target: BindTarget | None) -> list[int]:
+        """Return the groups a name fits: the exact qualified name, else every one that ends in it.
+
+        An explicit specialisation is meant when the target has its arguments, the primary template otherwise.
+        """
+        wanted = name.removeprefix("::")
+        hits = self.full.get(wanted) or self.ends.get(wanted, [])
+        if target is not None and target.arguments is not None:
+            text = _normal(f"<{','.join(target.arguments)}>")
+            special = [index for index in hits if _normal(self.groups[index].kernel.specialisation) == text]
+            if special:
+                return special
+        return [index for index in hits if not self.groups[index].kernel.specialisation] or hits
+
+
+def _find(known: _Names, entry: EntryContract, findings: list[Finding]) -> list[int]:
     """Return the groups an entry speaks of: one, or none or several with a finding."""
+    groups = known.groups
     target = parse_target(entry.bind_target) if entry.bind_target else None
     if entry.bind_target and target is None:
         findings.append(_mismatch(entry, f"bind_target '{entry.bind_target}' is no kernel with template arguments"))
@@ -157,16 +187,16 @@ def _find(groups: Sequence[KernelGroup], entry: EntryContract, findings: list[Fi
         names = [entry.source_entry_name]
     else:
         names = [target.name] if target else [entry.name, entry.public_entry_name]
-    found = next((hits for name in names if (hits := _named(groups, name, target))), [])
+    found = next((hits for name in names if (hits := known.fitting(name, target))), [])
     if len(found) > 1:
-        known = sorted({groups[index].kernel.qualified_name for index in found})
-        message = f"entry '{entry.name}' may mean {' or '.join(known)}"
+        meant = sorted({groups[index].kernel.qualified_name for index in found})
+        message = f"entry '{entry.name}' may mean {' or '.join(meant)}"
         at = entry.where("source_entry_name")
-        findings.append(_finding("codegen.kernel-name-ambiguous", at, message, f"source_entry_name: {known[0]}"))
-    elif found and entry.source_entry_name and target and found[0] not in _named(groups, target.name, target):
+        findings.append(_finding("codegen.kernel-name-ambiguous", at, message, f"source_entry_name: {meant[0]}"))
+    elif found and entry.source_entry_name and target and found[0] not in known.fitting(target.name, target):
         message = f"bind_target '{entry.bind_target}' is not the kernel '{entry.source_entry_name}' of source_entry_name"
         findings.append(_mismatch(entry, message))
-    elif not found and target and (keyed := _named(groups, entry.name, None)):
+    elif not found and target and (keyed := known.fitting(entry.name, None)):
         name = groups[keyed[0]].kernel.qualified_name
         message = f"bind_target '{entry.bind_target}' is no kernel of the source, but the entry's key is one: '{name}'"
         findings.append(_mismatch(entry, message, f"bind_target: {name}"))
@@ -174,24 +204,6 @@ def _find(groups: Sequence[KernelGroup], entry: EntryContract, findings: list[Fi
     elif not found:
         findings.append(_unused(groups, entry, names[0]))
     return found
-
-
-def _named(groups: Sequence[KernelGroup], name: str, target: BindTarget | None) -> list[int]:
-    """Return the groups a name fits: the exact qualified name, else every one that ends in it.
-
-    An explicit specialisation is meant when the target has its arguments, the primary template otherwise.
-    """
-    wanted = name.removeprefix("::")
-    known = [group.kernel.qualified_name for group in groups]
-    hits = [index for index, full in enumerate(known) if full == wanted]
-    hits = hits or [index for index, full in enumerate(known) if wanted and full.endswith("::" + wanted)]
-    if target is not None and target.arguments is not None:
-        text = f"<{','.join(target.arguments)}>"
-        special = [index for index in hits if _normal(groups[index].kernel.specialisation) == _normal(text)]
-        if special:
-            return special
-    primary = [index for index in hits if not groups[index].kernel.specialisation]
-    return primary or hits
 
 
 def _finding(rule: str, at: Location, message: str, hint: str) -> Finding:

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from skrules.source.code import Code, code_of, join, lines_of
+from skrules.source.code import Code, join
 from skrules.source.conditions import Conditions, conditions_of
 from skrules.source.macros import macros_of, read_macro
 from skrules.source.model import SourceUnit, Span, TokenKind
@@ -54,12 +54,11 @@ def find_calls(unit: SourceUnit, span: Span, name: str) -> tuple[Call, ...]:
     `AscendC::name`, `::AscendC::name`, an alias of the namespace and the plain name all count; the plain name does not when
     the file has a function of that name itself, and a member (`x.name()`) or another namespace's function never does.
     """
-    code = code_of(unit.tokens)
+    code = unit.code
     if name not in code.texts:
         return ()
     spaces = _api_namespaces(code)
     has_own = any(function.name == name and not function.is_class for function in _functions(code, conditions_of(code)))
-    lines = lines_of(unit.text, unit.path)
     calls: list[Call] = []
     for index, text in enumerate(code.texts):
         if text != name or not span.start <= code.tokens[index].start < span.end:
@@ -68,7 +67,7 @@ def find_calls(unit: SourceUnit, span: Span, name: str) -> tuple[Call, ...]:
         first = _first_of_name(code, index, spaces, has_own=has_own)
         if first is None or code.text(opening) != "(" or opening not in code.pairs:
             continue
-        line, column = lines.position(code.tokens[first].start)
+        line, column = unit.lines.position(code.tokens[first].start)
         arguments = code.span(opening, code.pairs[opening])
         calls.append(
             Call(
@@ -110,7 +109,7 @@ def _first_of_name(code: Code, index: int, spaces: frozenset[str], *, has_own: b
 
 def functions(unit: SourceUnit) -> tuple[Function, ...]:
     """Return the functions and classes with a body, in the order of their bodies. Lambdas belong to what holds them."""
-    code = code_of(unit.tokens)
+    code = unit.code
     return tuple(_functions(code, conditions_of(code)))
 
 
@@ -183,7 +182,7 @@ def _head(code: Code, begin: int, brace: int) -> tuple[str, bool]:
 
 def identifiers_in(unit: SourceUnit, *spans: Span) -> tuple[frozenset[str], ...]:
     """Return for each span the identifiers of the code within it; it may lie in the replacement list of a macro."""
-    code = code_of(unit.tokens)
+    code = unit.code
     starts = [token.start for token in code.tokens]
     found: list[frozenset[str]] = []
     for span in spans:

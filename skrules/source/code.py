@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import enum
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from skrules.errors import Location
+from skrules.source.matching import Branch, Matcher
 from skrules.source.model import Span, Token, TokenKind
-from skrules.source.tokens import ALWAYS, BRANCH_DIRECTIVES, IF_DIRECTIVES, NEVER, directive_name, normalise, spelling
+from skrules.source.tokens import spelling
 
 _LINE_END = re.compile(r"\r\n?|\n")
-_CLOSES = {")": "(", "]": "["}
-_ANGLES = frozenset({"<", "<<<"})
-_OPENING = frozenset({"(", "[", "{", "<", "<<<"})
-_BRACKETS = _OPENING | frozenset({")", "]", "}", ">", ";"})
+_ANGLE_BRACKETS = frozenset({"<", ">", "<<<"})
 INSIGNIFICANT = frozenset({TokenKind.BLANK, TokenKind.COMMENT, TokenKind.INACTIVE})
 
 
@@ -31,12 +29,19 @@ class Code:
     `pairs` maps the index of every matched bracket to its partner: `{` `}`, `(` `)`, `[` `]`, `<` `>`, and `<<<` with the
     first `>` of `>>>`. Angle brackets are matched as in a template argument list: none that a `;` or another bracket cuts
     off. Every branch of a `#if` begins with the brackets that are open at the `#if`; what its first branch leaves open is
-    open after it.
+    open after it. A branch that is never compiled is matched on its own.
+
+    `balanced` is false where brackets other than angles, or `#if` groups, do not match, or where a branch closes other
+    brackets than it opens, so that the structure depends on a condition. `marks` are the indices of the conditional
+    directives; `within[i]` is the branch in which stands what follows `marks[i]`.
     """
 
     tokens: tuple[Token, ...]
     texts: tuple[str, ...]
     pairs: dict[int, int]
+    balanced: bool
+    marks: tuple[int, ...]
+    within: tuple[Branch | None, ...]
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -50,109 +55,50 @@ class Code:
         return self.tokens[index].kind if 0 <= index < len(self.tokens) else None
 
     def is_identifier(self, index: int) -> bool:
-        return self.kind(index) is TokenKind.IDENTIFIER
+        return 0 <= index < len(self.tokens) and self.tokens[index].kind is TokenKind.IDENTIFIER
 
     def is_directive(self, index: int) -> bool:
-        return self.kind(index) is TokenKind.DIRECTIVE
+        return 0 <= index < len(self.tokens) and self.tokens[index].kind is TokenKind.DIRECTIVE
 
     def span(self, first: int, last: int) -> Span:
         """Return the bytes from token `first` to token `last`, both included."""
         return Span(start=self.tokens[first].start, end=self.tokens[last].end)
 
+    def index(self, offset: int) -> int:
+        """Return the index of the token that begins at or after `offset`."""
+        return bisect_left(self.tokens, offset, key=lambda token: token.start)
+
+    def partner(self, index: int) -> int:
+        """Return the partner that the bracket at `index` has whatever is compiled, -1 for none. Angles have none here.
+
+        Who only looks may use `pairs`, where brackets of different branches can meet; who rewrites must not.
+        """
+        other = self.pairs.get(index, -1)
+        if other < 0 or self.texts[index] in _ANGLE_BRACKETS:
+            return -1
+        return other if self.balanced or self._branch(index) == self._branch(other) else -1
+
+    def branches(self, index: int) -> tuple[Branch, ...]:
+        """Return the branches of `#if` groups that the token at `index` stands in, outermost first."""
+        branch = self._branch(index)
+        found: list[Branch] = []
+        while branch is not None:
+            found.append(branch)
+            branch = branch.around
+        return tuple(reversed(found))
+
+    def _branch(self, index: int) -> Branch | None:
+        place = bisect_right(self.marks, index) - 1
+        return self.within[place] if place >= 0 else None
+
 
 def code_of(tokens: Iterable[Token]) -> Code:
-    """Return the code in `tokens`. Linear in their number, whatever they are."""
+    """Return the code in `tokens`. Linear in their number, whatever they are; never raises."""
     kept = tuple(token for token in tokens if token.kind not in INSIGNIFICANT)
     texts = tuple(spelling(token) if "\\" in token.text else token.text for token in kept)
-    return Code(kept, texts, _match_brackets(kept, texts))
-
-
-class _Open:
-    """An open bracket, linked to the one around it, so that a `#else` can go back to the state at its `#if`."""
-
-    __slots__ = ("around", "index")
-
-    def __init__(self, index: int, around: _Open | None) -> None:
-        self.index = index
-        self.around = around
-
-
-class _Group:
-    """An open `#if`: the brackets open before it, and those after its first branch that counts, once that has ended.
-
-    A branch is hidden that `#if 0`, an `#error` at its beginning or an enclosing hidden branch hides.
-    """
-
-    __slots__ = ("after", "before", "is_hidden", "opening", "within_hidden")
-
-    def __init__(self, before: _Open | None, opening: str, *, within_hidden: bool) -> None:
-        self.before = before
-        self.after: list[_Open | None] = []
-        self.opening = opening
-        self.within_hidden = within_hidden
-        self.is_hidden = within_hidden or opening in NEVER
-
-
-def _match_brackets(tokens: tuple[Token, ...], texts: tuple[str, ...]) -> dict[int, int]:
-    pairs: dict[int, int] = {}
-    stack: _Open | None = None
-    groups: list[_Group] = []
-
-    def pair(opening: int, closing: int) -> None:
-        pairs[closing] = opening
-        pairs.setdefault(opening, closing)  # closed once in every branch: the first counts
-
-    for index, text in enumerate(texts):
-        if text not in _BRACKETS:
-            if tokens[index].kind is TokenKind.DIRECTIVE:
-                stack = _at_directive(text, stack, groups)
-            continue
-        if groups and groups[-1].is_hidden:
-            continue
-        if text in _OPENING:
-            stack = _Open(index, stack)
-            continue
-        if text == ">":
-            if stack is not None and _closes_angle(texts, stack.index, index):
-                pair(stack.index, index)
-                stack = stack.around
-            continue
-        if text == "}":
-            while stack is not None and texts[stack.index] != "{":
-                stack = stack.around
-            if stack is not None:
-                pair(stack.index, index)
-                stack = stack.around
-            continue
-        while stack is not None and texts[stack.index] in _ANGLES:
-            stack = stack.around
-        if text != ";" and stack is not None and texts[stack.index] == _CLOSES[text]:
-            pair(stack.index, index)
-            stack = stack.around
-    return pairs
-
-
-def _closes_angle(texts: tuple[str, ...], opening: int, index: int) -> bool:
-    return texts[opening] == "<" or (texts[opening] == "<<<" and texts[index + 1 : index + 3] == (">", ">"))
-
-
-def _at_directive(text: str, stack: _Open | None, groups: list[_Group]) -> _Open | None:
-    """Return the open brackets after a directive."""
-    name = directive_name(text)
-    if name in IF_DIRECTIVES:
-        groups.append(_Group(stack, normalise(text), within_hidden=bool(groups) and groups[-1].is_hidden))
-    elif groups and (name in BRANCH_DIRECTIVES or name == "endif"):
-        group = groups[-1]
-        if not group.is_hidden and not group.after:
-            group.after.append(stack)
-        group.is_hidden = group.within_hidden or group.opening in ALWAYS
-        if name == "endif":
-            groups.pop()
-            return group.after[0] if group.after else group.before
-        return group.before
-    elif groups and name == "error" and stack is groups[-1].before:
-        groups[-1].is_hidden = True
-    return stack
+    matcher = Matcher(kept, texts)
+    matcher.match()
+    return Code(kept, texts, matcher.pairs, matcher.balanced, tuple(matcher.marks), tuple(matcher.within))
 
 
 class _Role(enum.Enum):

@@ -144,7 +144,7 @@ def conditions_of(code: Code) -> Conditions:
 
 def signature_conditions(unit: SourceUnit, kernel: Kernel) -> tuple[str, ...]:
     """Return the directives of the groups that split the signature of a kernel of the file."""
-    code = code_of(unit.tokens)
+    code = unit.code
     starts = [token.start for token in code.tokens]
     start, body = bisect_left(starts, kernel.span.start), bisect_left(starts, kernel.body.start)
     return conditions_of(code).reaching(start, bisect_left(starts, kernel.body.end), body)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from skrules.source.code import Code, code_of
 from skrules.source.macros import Budget, Macro, ambiguity, expansion_text
-from skrules.source.model import TokenKind
 from skrules.source.tokens import tokenize
 
 _MAX_TEXT = 1 << 20  # bytes that one use may grow to
@@ -111,7 +110,7 @@ class Expander:
         pieces: list[str] = []
         at = index = 0
         while index < len(code):
-            if code.kind(index) is TokenKind.IDENTIFIER and self.known.is_use(code, index):
+            if code.is_identifier(index) and self.known.is_use(code, index):
                 pieces += [text[at : code.tokens[index].start], self._expand(code, index, within, budget)]
                 index = last_of_use(code, index, self.macros)
                 at = code.tokens[index].end

@@ -9,7 +9,7 @@ import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from skrules.source.code import Code, code_of, join, lines_of
+from skrules.source.code import Code, code_of, join
 from skrules.source.conditions import conditions_of
 from skrules.source.macros import read_macro
 from skrules.source.model import Kernel, SourceUnit
@@ -73,7 +73,7 @@ def classify(unit: SourceUnit) -> Form:
     `current-sk-bind` needs an SK function and an SK_BIND for every kernel, and no legacy marker; anything between that
     and nothing is `partial`; a file without a kernel is `unknown`.
     """
-    parts = _parts(code_of(unit.tokens))
+    parts = _parts(unit.code)
     markers = _markers(unit, parts)
     targets = _bind_targets(parts)
     bound = tuple(kernel.qualified_name for kernel in unit.kernels if _is_bound(kernel, targets))
@@ -122,7 +122,7 @@ def overall(forms: tuple[Form, ...]) -> SkForm:
 
 
 def _markers(unit: SourceUnit, parts: Sequence[Code]) -> tuple[Marker, ...]:
-    lines = lines_of(unit.text, unit.path)
+    lines = unit.lines
     found: list[Marker] = []
 
     def add(offset: int, name: str, confidence: Confidence, *, is_legacy: bool) -> None:

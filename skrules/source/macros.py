@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from skrules.source.code import Code, code_of, lines_of
+from skrules.source.code import Code, code_of
 from skrules.source.model import SourceUnit, Span, Token, TokenKind
 from skrules.source.tokens import tokenize, tokenize_replacement
 
@@ -76,9 +76,7 @@ def undefined_name(directive: Token) -> Macro | None:
 def ambiguity(macros: Sequence[Macro]) -> str:
     """Say of a macro with several definitions that it has more than one meaning, and where."""
     headers = [
-        f"{macro.origin.path}:{lines_of(macro.origin.text, macro.origin.path).position(macro.span.start)[0]}"
-        for macro in macros
-        if macro.origin is not None
+        f"{macro.origin.path}:{macro.origin.lines.position(macro.span.start)[0]}" for macro in macros if macro.origin is not None
     ]
     if not headers:
         return "has more than one meaning in this file"
@@ -142,7 +140,7 @@ def expansion_text(macro: Macro, code: Code, index: int, layout: str = "") -> st
                 return None
             replaced = [_string_of(values[macro.code.texts[position]])]
         else:
-            is_word = macro.code.kind(position) is TokenKind.IDENTIFIER
+            is_word = macro.code.is_identifier(position)
             replaced = values.get(text, [text]) if is_word else [text]
         if paste and text == "__VA_ARGS__" and pieces and pieces[-1].endswith(","):
             if not replaced:

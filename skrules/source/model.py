@@ -7,11 +7,14 @@ whatever its encoding. Text that is shown to people goes through `printable`.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from skrules.errors import Location
 from skrules.findings import Finding
+
+if TYPE_CHECKING:  # the readers of code stand on these records
+    from skrules.source.code import Code, Lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -176,11 +179,14 @@ class Decision:
 class SourceUnit:
     """A file that was read. `path` is how messages name it. `findings` has one for every `__global__` that did not
     become a kernel, and further ones for what in a kernel cannot be known. `tokens` concatenated give `text`;
-    `text.encode("latin-1")` gives the file."""
+    `text.encode("latin-1")` gives the file. `code` is what of the tokens means something, with its structure, and `lines` are
+    the beginnings of lines: both follow from the text, and are kept since everybody asks."""
 
     path: str
     text: str
     tokens: tuple[Token, ...]
+    code: Code = field(repr=False, compare=False)
+    lines: Lines = field(repr=False, compare=False)
     kernels: tuple[Kernel, ...]
     findings: tuple[Finding, ...]
     newline: str  # "\n", "\r\n" or "\r": what the file mostly uses

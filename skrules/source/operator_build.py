@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from skrules.findings import Finding, Severity
-from skrules.source.code import Code, code_of, lines_of
+from skrules.source.code import Code
 from skrules.source.conditions import conditions_of
 from skrules.source.macros import macros_of
 from skrules.source.model import SourceUnit, TokenKind
@@ -40,7 +40,7 @@ def operator_build_findings(
         return ()
     names = {parameter.name.upper() for kernel in unit.kernels for parameter in kernel.parameters if parameter.name}
     generated = {prefix + name for name in names for prefix in _PREFIXES}
-    codes = [code_of(each.tokens) for each in units]
+    codes = [each.code for each in units]
     macros = {name for each in units for name in macros_of(each.tokens)}
     known = macros | set(defined)
     known |= {name for code in codes for name in (*_declared(code), *_asked_for(code))}
@@ -66,7 +66,7 @@ def operator_build_findings(
         Finding(
             rule=RULE,
             severity=Severity.BLOCKER,
-            at=lines_of(place.text, place.path).at(offset),
+            at=place.lines.at(offset),
             message=f"the kernel is not written for a direct launch: only CANN's operator build generates {' and '.join(parts)}",
             hint="\n".join(hints),
         ),

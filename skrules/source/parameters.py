@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from skrules.source.code import Code, join
 from skrules.source.conditions import Conditions
 from skrules.source.macros import Budget, Macro, ambiguity, expand
-from skrules.source.model import Parameter, Span, TokenKind
+from skrules.source.model import Parameter, Span
 
 # Words that leave a type open: what follows them still belongs to it.
 _SPECIFIERS = frozenset(
@@ -102,7 +102,7 @@ def expand_part(part: Part, macros: Mapping[str, tuple[Macro, ...]], budget: Bud
     """Replace a parameter that is the use of a macro by the parameters in the macro."""
     code, start, end = part.code, part.start, part.end
     name = code.text(start)
-    if start >= end or code.kind(start) is not TokenKind.IDENTIFIER:
+    if start >= end or not code.is_identifier(start):
         return [part]
     is_call = end - start > 1 and code.text(start + 1) == "(" and code.pairs.get(start + 1) == end - 1 and name not in _TYPE_CALLS
     if end - start != 1 and not is_call:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skrules.source.code import Code, code_of
+from skrules.source.code import Code
 from skrules.source.conditions import conditions_of
 from skrules.source.macros import macros_of
 from skrules.source.model import SourceUnit
@@ -23,7 +23,7 @@ def defines_main(unit: SourceUnit) -> bool:
     macros = macros_of(unit.tokens)
     if _MAIN in macros:  # the file gives it another name itself
         return False
-    code = code_of(unit.tokens)
+    code = unit.code
     makers = {
         name for name, found in macros.items() if any(_defines(each.code, at) for each in found for at in range(len(each.code)))
     }

@@ -11,12 +11,14 @@ from skrules.source.code import Code
 class Scope:
     """One open brace; scopes are linked to the one around them, so that a `#if` can go back to an earlier state.
 
-    `kind` is "namespace", "extern-c", "extern-c++", "class" or "block". `start` is the first token of its head.
+    `kind` is "namespace", "extern-c", "extern-c++", "class" or "block". `start` is the first token of its head, `brace` the
+    `{`; a class or block has no head here.
     """
 
     kind: str
     names: tuple[str, ...]
     start: int
+    brace: int
     parent: Scope | None
     depth: int
 
@@ -25,14 +27,14 @@ def scope_at(code: Code, brace: int, parent: Scope | None) -> Scope:
     """Return the scope that the `{` at `brace` opens."""
     depth = 1 if parent is None else parent.depth + 1
     if code.text(brace - 2) == "extern" and code.text(brace - 1) in ('"C"', '"C++"'):
-        return Scope("extern-c" if code.texts[brace - 1] == '"C"' else "extern-c++", (), brace - 2, parent, depth)
+        return Scope("extern-c" if code.texts[brace - 1] == '"C"' else "extern-c++", (), brace - 2, brace, parent, depth)
     index = brace - 1
     while index >= 0 and (code.is_identifier(index) or code.texts[index] in ("::", "]")) and code.texts[index] != "namespace":
         index = code.pairs.get(index, index) - 1 if code.texts[index] == "]" else index - 1
     if code.text(index) == "namespace":
         start = index - 1 if code.text(index - 1) == "inline" else index
-        return Scope("namespace", _namespace_names(code, index + 1, brace), start, parent, depth)
-    return Scope("class" if _is_class(code, brace) else "block", (), brace, parent, depth)
+        return Scope("namespace", _namespace_names(code, index + 1, brace), start, brace, parent, depth)
+    return Scope("class" if _is_class(code, brace) else "block", (), brace, brace, parent, depth)
 
 
 def _namespace_names(code: Code, start: int, end: int) -> tuple[str, ...]:

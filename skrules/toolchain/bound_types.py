@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from skrules.source.code import Code, code_of, join
+from skrules.source.code import Code, join
 from skrules.source.form import target_name
 from skrules.source.model import CoreType, KernelType, SourceUnit
 from skrules.source.parameters import split
@@ -20,7 +20,7 @@ def bound_types(unit: SourceUnit) -> Mapping[str, KernelType]:
     """
     if "SK_BIND" not in unit.text:
         return {}
-    code = code_of(unit.tokens)
+    code = unit.code
     functions = dict(_functions(code))
     types: dict[str, set[KernelType | None]] = {}
     for kernel, function in _bindings(code):

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from skrules.errors import BuildError, ToolchainError
-from skrules.source.code import Code, Lines, code_of, lines_of
+from skrules.source.code import Code, Lines, lines_of
 from skrules.source.conditions import conditions_of
 from skrules.source.kernels import read
 from skrules.source.macros import Macro, arguments_at, macros_of, read_macro
@@ -45,7 +45,7 @@ def rewrite_launches(data: bytes, path: str, arch: int, *, headers: Mapping[str,
     included = tuple(read(text, name) for name, text in (headers or {}).items())
     unit = read(data, path, headers=included)
     known = KnownKernels(unit, included)
-    code = code_of(unit.tokens)
+    code = unit.code
     macros = macros_of(unit.tokens)
     uses: dict[str, list[int]] = {name: [] for name in macros}
     for index, text in enumerate(code.texts):

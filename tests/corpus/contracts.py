@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice, product
 from types import MappingProxyType
 
-from skrules.contract.ctype import NO_DEFINITIONS, collect_definitions, explain, substitute
+from skrules.contract.ctype import NO_DEFINITIONS, Definitions, collect_definitions, explain, substitute
 from skrules.contract.match import group_kernels
 from skrules.contract.model import Contract, EntryContract, ParameterDecision, ParameterKind, SuperKernelDecision
 from skrules.errors import Location
@@ -32,7 +32,8 @@ def complete_contract(
     typed = replace(decision, kernel_type="mix(1, 2)")
     names: set[str] = set()
     kernels = [group.kernel for group in groups]
-    entries = tuple(_entry(unit, each, typed if each.name in untyped else decision, names) for each in kernels)
+    definitions = collect_definitions(unit) if any(each.parameters for each in kernels) else NO_DEFINITIONS
+    entries = tuple(_entry(each, typed if each.name in untyped else decision, names, definitions) for each in kernels)
     return Contract(path=PATH, entries=entries, macros=macros)
 
 
@@ -49,7 +50,7 @@ def possible_macros(findings: Iterable[Finding], known: Macros) -> Iterator[Macr
         yield {**known, **dict(zip(choices, values, strict=True))}
 
 
-def _entry(unit: SourceUnit, kernel: Kernel, decision: SuperKernelDecision, names: set[str]) -> EntryContract:
+def _entry(kernel: Kernel, decision: SuperKernelDecision, names: set[str], definitions: Definitions) -> EntryContract:
     name = kernel.name
     while name in names:
         name += "_"
@@ -58,7 +59,6 @@ def _entry(unit: SourceUnit, kernel: Kernel, decision: SuperKernelDecision, name
     arguments = dict(_template_arguments(kernel))
     if arguments:
         target += f"<{', '.join(arguments.values())}>"
-    definitions = collect_definitions(unit) if kernel.parameters else NO_DEFINITIONS
     tensors, parameters = [], {}
     for parameter in kernel.parameters:
         kind = explain(substitute(parameter.type, arguments) + (" *" if parameter.array else ""), definitions).kind

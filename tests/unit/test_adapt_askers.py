@@ -5,8 +5,8 @@ from __future__ import annotations
 from skrules.adapt.askers import Helpers, after_arguments, read_helpers, used_names
 from skrules.adapt.names import words_of
 from skrules.adapt.scopes import read_scopes
-from skrules.adapt.structure import structure
 from skrules.source import read
+from skrules.source.code import code_of
 
 ASKS = "return GetBlockNum();"
 
@@ -50,5 +50,5 @@ def test_kernels_and_files_that_do_not_ask_have_none() -> None:
 
 def test_the_end_of_template_arguments() -> None:
     for text, after in (("f<a<b>, (c > d)>(x)", "("), ("f(x)", "("), ("f<int> y", "y"), ("f<a", "")):
-        code = structure(read(text.encode(), "k.asc").tokens)
+        code = code_of(read(text.encode(), "k.asc").tokens)
         assert code.text(after_arguments(code, 0)) == after

@@ -6,21 +6,22 @@ import pytest
 
 from skrules.adapt.blocknum import BlockNumUse, api_names, block_num_use, closed_scope, is_api
 from skrules.adapt.edits import apply
-from skrules.adapt.structure import Structure, structure, tokens_in
+from skrules.adapt.places import tokens_in
 from skrules.findings import Severity
 from skrules.source import read
+from skrules.source.code import Code, code_of
 from skrules.source.model import SourceUnit
 
 
-def code_of(text: str) -> Structure:
-    return structure(read(text.encode(), "k.asc").tokens)
+def read_code(text: str) -> Code:
+    return read(text.encode(), "k.asc").code
 
 
 def use_of(
     body: str, *, type_: str = "__vector__", own_function: bool = False, accepted: bool = False
 ) -> tuple[BlockNumUse, str]:
     unit: SourceUnit = read(f"__global__ {type_} void k(GM_ADDR x, int n) {{ {body} }}\n".encode(), "k.asc")
-    code = structure(tokens_in(unit, unit.kernels[0].body))
+    code = code_of(tokens_in(unit, unit.kernels[0].body))
     use = block_num_use(
         unit, unit.kernels[0], code, {"AscendC", "ac"}, own_function=own_function, declared={"block_num"}, accepted=accepted
     )
@@ -78,7 +79,7 @@ def test_raw_variables_of_mixed_kernels() -> None:
 
 def test_names_of_the_api() -> None:
     text = "namespace a = AscendC; namespace b = ::a; namespace c = other; namespace d = AscendC::e;"
-    assert api_names(code_of(text)) == {"AscendC", "a", "b"}
+    assert api_names(read_code(text)) == {"AscendC", "a", "b"}
 
 
 @pytest.mark.parametrize(
@@ -92,11 +93,11 @@ def test_names_of_the_api() -> None:
     ],
 )
 def test_is_api(text: str, means: bool) -> None:
-    code = code_of(text)
+    code = read_code(text)
     assert is_api(code, code.texts.index("GetBlockNum"), {"AscendC"}) == means
 
 
 def test_scopes_that_are_closed() -> None:
-    code = code_of("{ a; auto f = [=] { b; }; auto g = [&a] { c; }; struct S { int d; }; if (x) { e; } }")
+    code = read_code("{ a; auto f = [=] { b; }; auto g = [&a] { c; }; struct S { int d; }; if (x) { e; } }")
     found = {name: closed_scope(code, len(code.texts) - 1 - code.texts[::-1].index(name)) for name in "bcde"}
     assert found == {"b": None, "c": "lambda without a capture default", "d": "class", "e": None}

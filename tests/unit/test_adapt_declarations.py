@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from skrules.adapt.declarations import macro_name, read_declarations
-from skrules.adapt.structure import structure
 from skrules.source import read
 from skrules.source.calls import functions
 
@@ -13,7 +12,7 @@ from skrules.source.calls import functions
 def names_of(text: str) -> list[str]:
     unit = read(text.encode(), "f.h")
     bodies = tuple(each.body for each in functions(unit))
-    return [each.name or each.what for each in read_declarations(structure(unit.tokens), bodies)]
+    return [each.name or each.what for each in read_declarations(unit.code, bodies)]
 
 
 @pytest.mark.parametrize(
@@ -52,4 +51,4 @@ def test_what_may_change_any_name(text: str, what: str) -> None:
 def test_macros() -> None:
     assert [macro_name(text) for text in ("# define A(x) B", "#undef A", "#ifdef A", "#define")] == ["A", "A", "", ""]
     unit = read(b"#define A\nint A;\n", "f.h")
-    assert [each.is_macro for each in read_declarations(structure(unit.tokens), ())] == [True, False]
+    assert [each.is_macro for each in read_declarations(unit.code, ())] == [True, False]

@@ -6,15 +6,15 @@ import pytest
 
 from skrules.adapt.flow import Flow, Pipe
 from skrules.adapt.statements import Statement, read_block
-from skrules.adapt.structure import structure
 from skrules.source import read
+from skrules.source.code import code_of
 
 MARK = "TPipe p;"
 
 
 def flow_of(text: str) -> tuple[Flow, list[str]]:
     """Return the flow of the `TPipe p;` of a body, and the first tokens of the exits at which it is alive for sure."""
-    code = structure(read(f"{{ {text} }}".encode(), "k.asc").tokens)
+    code = code_of(read(f"{{ {text} }}".encode(), "k.asc").tokens)
     name = code.texts.index("p")
     path: list[Statement] = [read_block(code, 0)]
     while path[-1].first != name - 1:

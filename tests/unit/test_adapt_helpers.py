@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.adapt.helpers import BLOCK_NUM, DESTROY, FUNCTION, MACRO, PIPE, RAW, STATEMENT, Chunk, reached, read_chunks
+from skrules.adapt.helpers import BLOCK_NUM, DESTROY, FUNCTION, MACRO, PIPE, RAW, STATEMENT, Chunks, index_chunks, read_chunks
 from skrules.source import read
 
 
-def chunks_of(*texts: str) -> tuple[Chunk, ...]:
-    return read_chunks([read(text.encode(), f"f{index}.h") for index, text in enumerate(texts)])
+def chunks_of(*texts: str) -> Chunks:
+    return index_chunks(read_chunks([read(text.encode(), f"f{index}.h") for index, text in enumerate(texts)]))
 
 
 @pytest.mark.parametrize(
@@ -27,24 +27,24 @@ def chunks_of(*texts: str) -> tuple[Chunk, ...]:
     ],
 )
 def test_chunks(text: str, title: str, kind: str, uses: list[str]) -> None:
-    chunk = chunks_of(text)[0]
+    chunk = chunks_of(text).all[0]
     assert (chunk.title, chunk.kind, [use.what for use in chunk.uses]) == (title, kind, uses)
 
 
 def test_members_need_their_class_too() -> None:
     chunks = chunks_of("struct S { S() { a(); } void m() { b(); } void operator()() { c(); } };\nvoid S::n() { d(); }\n")
-    assert {chunk.names for chunk in chunks} == {("S",), ("S", "m"), ("S", "n")}
-    assert [chunk.title for chunk in reached(chunks, {"m", "n"})] == []
-    assert {chunk.title for chunk in reached(chunks, {"S", "n"})} == {"S", "S::n"}
+    assert {chunk.names for chunk in chunks.all} == {("S",), ("S", "m"), ("S", "n")}
+    assert [chunk.title for chunk in chunks.reached({"m", "n"})] == []
+    assert {chunk.title for chunk in chunks.reached({"S", "n"})} == {"S", "S::n"}
     # Constructors and operators run wherever the class is used.
-    assert {"a", "c"} <= frozenset[str]().union(*(chunk.words for chunk in reached(chunks, {"S"})))
+    assert {"a", "c"} <= frozenset[str]().union(*(chunk.words for chunk in chunks.reached({"S"})))
 
 
 def test_the_walk_goes_through_files_nearest_first() -> None:
     chunks = chunks_of("int c() { return GetBlockNum(); }\n", "#define B c()\nint a() { return B; }\nint d() { return 1; }\n")
-    assert [chunk.title for chunk in reached(chunks, {"a"})] == ["a", "B", "c"]
-    assert chunks[0].uses[0].unit.path == "f0.h"
+    assert [chunk.title for chunk in chunks.reached({"a"})] == ["a", "B", "c"]
+    assert chunks.all[0].uses[0].unit.path == "f0.h"
 
 
 def test_kernels_are_no_chunks() -> None:
-    assert chunks_of("__global__ __vector__ void k(GM_ADDR x) { GetBlockNum(); }\n") == ()
+    assert chunks_of("__global__ __vector__ void k(GM_ADDR x) { GetBlockNum(); }\n").all == ()

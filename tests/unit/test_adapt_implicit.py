@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.adapt.helpers import BLOCK_NUM, RAW, reached, read_chunks
+from skrules.adapt.helpers import BLOCK_NUM, RAW, index_chunks, read_chunks
 from skrules.adapt.implicit import UNWRITTEN, implicit_chunks
 from skrules.source import read
 from skrules.source.model import SourceUnit
@@ -17,9 +17,9 @@ def asked(source: str, words: str = "", **headers: str) -> set[tuple[str, str]]:
     others: list[SourceUnit] = [read(text.encode(), f"lib/{name}.h") for name, text in headers.items()]
     units = [read(source.encode(), "k.asc", headers=others), *others]
     chunks = read_chunks(units)
-    every = (*implicit_chunks(units, chunks), *chunks)
+    every = index_chunks([*implicit_chunks(units, chunks), *chunks])
     first: dict[int, tuple[str, str]] = {}  # by place: what is told once
-    for chunk in reached(every, {*words.split(), *UNWRITTEN}):
+    for chunk in every.reached({*words.split(), *UNWRITTEN}):
         for use in chunk.uses:
             first.setdefault(use.offset, (chunk.title, use.what))
     return set(first.values())

@@ -6,8 +6,8 @@ import pytest
 
 from skrules.adapt.inclusions import Inclusion, guard_of, read_inclusions
 from skrules.adapt.scopes import read_scopes
-from skrules.adapt.structure import structure
 from skrules.source import read
+from skrules.source.code import code_of
 
 GUARDED = "#ifndef F_H\n#define F_H\nint f;\n#endif\n"
 
@@ -73,4 +73,4 @@ def test_problems(text: str, header: str, problem: str) -> None:
     ],
 )
 def test_guards(text: str, is_guarded: bool) -> None:
-    assert (guard_of(structure(read(text.encode(), "f.h").tokens)) >= 0) == is_guarded
+    assert (guard_of(code_of(read(text.encode(), "f.h").tokens)) >= 0) == is_guarded

@@ -8,7 +8,7 @@ import pytest
 
 from skrules.adapt.edits import apply
 from skrules.adapt.pipes import plan_pipes
-from skrules.adapt.structure import structure
+from skrules.source.code import code_of
 from skrules.source.tokens import tokenize
 
 CALL = "p.DestroyWithoutPipeAll();"
@@ -17,13 +17,13 @@ CALL = "p.DestroyWithoutPipeAll();"
 def rewritten(body: str) -> str:
     """Return the body, blanks squeezed, after the plan was applied."""
     text = "{" + body + "}"
-    plan = plan_pipes(structure(tokenize(text)), text, "\n")
+    plan = plan_pipes(code_of(tokenize(text)), text, "\n")
     return re.sub(r"\s+", " ", apply(text, plan.edits)[1:-1]).strip()
 
 
 def reasons(body: str) -> list[str]:
     text = "{" + body + "}"
-    return [reason for _, reason in plan_pipes(structure(tokenize(text)), text, "\n").left]
+    return [reason for _, reason in plan_pipes(code_of(tokenize(text)), text, "\n").left]
 
 
 @pytest.mark.parametrize(

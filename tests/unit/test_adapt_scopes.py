@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.adapt.scopes import FileScopes, has_overload, namespaces_of, read_scopes
+from skrules.adapt.scopes import FileScopes, has_overload, read_scopes
 from skrules.source import read
+from skrules.source.scopes import namespaces
 
 KERNEL = "__global__ __vector__ void k(GM_ADDR x) {}\n"
 
@@ -16,14 +17,15 @@ def scopes_of(text: str) -> FileScopes:
 
 def test_kinds_and_heads() -> None:
     text = 'namespace a::b { namespace { extern "C" { struct S { int here; }; } } }'
-    found = scopes_of(text).at(text.index("here"))
-    assert [(scope.kind, scope.head) for scope in found] == [
+    scopes = scopes_of(text)
+    found = scopes.at(text.index("here"))
+    assert [(scope.kind, scopes.head(scope)) for scope in found] == [
         ("namespace", "namespace a::b"),
         ("namespace", "namespace"),
         ("extern-c", 'extern "C"'),
-        ("other", "struct S"),
+        ("class", ""),
     ]
-    assert namespaces_of(found) == ("a", "b", "")
+    assert namespaces(found[-1]) == ("a", "b", "")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,7 @@ def test_branches_and_the_end_of_the_file() -> None:
     text = "#if A\nnamespace a {\nint here;\n}\n#endif\n"
     scopes = scopes_of(text)
     assert [branch.lines for branch in scopes.branches(text.index("here"))] == [("#if A",)]
-    assert scopes.at(text.index("here"))[0].branches == scopes.branches(text.index("here"))
+    assert scopes.code.branches(scopes.at(text.index("here"))[0].brace) == scopes.branches(text.index("here"))
     assert (scopes.at(len(text)), scopes.branches(len(text))) == ((), ())
 
 

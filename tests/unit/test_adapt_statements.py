@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from skrules.adapt.statements import Kind, Statement, UnreadableError, read_block
-from skrules.adapt.structure import structure
 from skrules.source import read
+from skrules.source.code import code_of
 
 
 def outline(statement: Statement) -> Any:
@@ -17,7 +17,7 @@ def outline(statement: Statement) -> Any:
 
 
 def read_body(text: str) -> Statement:
-    return read_block(structure(read(f"{{ {text} }}".encode(), "k.asc").tokens), 0)
+    return read_block(code_of(read(f"{{ {text} }}".encode(), "k.asc").tokens), 0)
 
 
 LABELLED = ["label", "label", "simple", "label", "return"]
@@ -47,7 +47,7 @@ def test_statements(text: str, wanted: list[Any]) -> None:
 
 def test_places() -> None:
     (condition,) = read_body("if (a) { b; } else c;").children
-    code = structure(read(b"{ if (a) { b; } else c; }", "k.asc").tokens)
+    code = code_of(read(b"{ if (a) { b; } else c; }", "k.asc").tokens)
     assert [code.text(at) for at in (condition.first, condition.head, condition.last)] == ["if", "{", ";"]
     assert condition.kind is Kind.IF
 

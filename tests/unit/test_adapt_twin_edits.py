@@ -8,9 +8,9 @@ from skrules.adapt.askers import NoTwin, read_helpers
 from skrules.adapt.edits import apply
 from skrules.adapt.names import words_of
 from skrules.adapt.scopes import read_scopes
-from skrules.adapt.structure import structure
 from skrules.adapt.twin_edits import body_edits
 from skrules.source import read
+from skrules.source.code import code_of
 
 HELPERS = (
     "namespace a { template <typename T> T f(T n) { return n * GetBlockNum(); } }\n"
@@ -21,7 +21,7 @@ HELPERS = (
 def edited(body: str) -> str:
     unit = read(HELPERS.encode(), "k.asc")
     helpers = read_helpers(read_scopes(unit), unit, frozenset({"AscendC"}), frozenset[str]().union(*words_of(unit)))
-    code = structure(read(body.encode(), "b.asc").tokens)
+    code = code_of(read(body.encode(), "b.asc").tokens)
     indices = range(len(code.texts))
     return apply(body, body_edits(helpers, code, indices, "N", (indices,)))
 
