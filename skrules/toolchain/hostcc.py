@@ -103,7 +103,7 @@ class Driver:
             places, text = [], Path(source)
         reproducible = [f"-ffile-prefix-map={folder}/=", *([f"-frandom-seed={source}"] if self.compiler.kind == "gcc" else [])]
         making = ["-c", "-x", "c++", str(text), "-o", str(output), "-MMD", "-MF", str(list_of_files), "-MT", "x"]
-        arguments = [*_DEFAULTS, *flags, *places, *work.options, *self.headers(folder), *reproducible, *making]
+        arguments = [*_DEFAULTS, *flags, *places, *work.options, *self.headers(folder, work.options), *reproducible, *making]
         self.call(arguments, scratch, launcher=self.launcher)
         listed = read_depfile(list_of_files.read_text(encoding="utf-8", errors="surrogateescape"))
         own = (f"{folder}/", f"{self.cache.root}/", f"{self.include}/")
@@ -117,7 +117,7 @@ class Driver:
             objects.append(str(folder / f"{number}.o"))
             self.compile(replace(work, asc=[source], cpp=[]), scratch, Path(objects[-1]))
         compiling = [*_DEFAULTS, *self.flags(), *self.arch_flags(work, folder)] if work.cpp else ["-fPIC"]
-        options = [*compiling, *work.options, *(self.headers(folder) if work.cpp else [])]
+        options = [*compiling, *work.options, *(self.headers(folder, work.options) if work.cpp else [])]
         self.call([*options, *work.cpp, *objects, *work.linking, "-o", str(folder / Path(work.output).name)], scratch)
 
     def rewritten(self, source: str, work: Invocation) -> bytes:
@@ -144,10 +144,12 @@ class Driver:
             raise ToolchainError(f"hostcc: unknown arch '{work.arch}'", allowed=known)
         return [f"-D__NPU_ARCH__={work.arch.removeprefix('dav-')}"]
 
-    def headers(self, folder: Path) -> list[str]:
+    def headers(self, folder: Path, options: Sequence[str] = ()) -> list[str]:
         # As system headers they give no warnings and no dependencies: the toolchain is in the key of every action. Neither
-        # their folder nor that of the workspace, which -g would write down, may be in what is shipped.
-        places = [f"-ffile-prefix-map={Path.cwd()}=.", f"-ffile-prefix-map={self.include}/="]
+        # their folder nor that of the workspace, which -g among the `options` writes down, may be in what is shipped.
+        # Without it the workspace is not named: launchers are to find the same command line in another checkout.
+        here = [f"-ffile-prefix-map={Path.cwd()}=."] if any(word.startswith("-g") for word in options) else []
+        places = [*here, f"-ffile-prefix-map={self.include}/="]
         return ["-isystem", str(self.include), "-isystem", str(self.arch_table(folder)), *places]
 
     def arch_table(self, folder: Path) -> Path:
@@ -172,7 +174,7 @@ class Driver:
             header = into / _KERNEL_HEADER
             header.write_text(f'#include "{self.include / _KERNEL_HEADER}"\n')
             made = ["-x", "c++-header", str(header), "-o", f"{header}.gch"]
-            command = [*self.compiler.command, *_DEFAULTS, *flags, *self.headers(folder), *made]
+            command = [*self.compiler.command, *_DEFAULTS, *flags, *self.headers(folder, flags), *made]
             run = subprocess.run(command, env=self.environ, capture_output=True, check=False)
             if run.returncode:
                 raise OSError("the kernel header does not compile by itself; compiling the kernel will tell why")
