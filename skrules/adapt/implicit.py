@@ -52,14 +52,14 @@ def _asking_macros(chunks: Iterable[Chunk]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _included_inside(unit: SourceUnit) -> Iterator[str]:
+def _included_inside(unit: SourceUnit, found: Sequence[Function]) -> Iterator[str]:
     """Yield the names of the files that a function or kernel includes into its own text."""
     names = [
         (token.start, match.group(1).rpartition("/")[2])
         for token in unit.tokens
         if token.kind is TokenKind.DIRECTIVE and (match := _INCLUDE.match(token.text))
     ]
-    bodies = [*(each.body for each in functions(unit)), *(kernel.body for kernel in unit.kernels)] if names else []
+    bodies = [*(each.body for each in found), *(kernel.body for kernel in unit.kernels)]
     for start, name in names:
         if any(body.start < start < body.end for body in bodies):
             yield name
@@ -98,12 +98,11 @@ class _Reader:
         return range(first, last)
 
 
-def _of_file(reader: _Reader, included: Collection[str]) -> Iterator[Chunk]:
+def _of_file(reader: _Reader, found: Sequence[Function], included: Collection[str]) -> Iterator[Chunk]:
     unit, code = reader.unit, reader.code
     name = unit.path.rpartition("/")[2]
     if name in included:
         yield reader.chunk(range(len(code.tokens)), name, INCLUDED)
-    found = functions(unit)
     classes = [each.body for each in found if each.is_class]
     for each in found:
         if each.name == OPERATOR and not any(body.start < each.span.start < body.end for body in classes):
