@@ -97,9 +97,9 @@ __global__ __vector__ void by_pointer(__gm__ uint8_t *out, __gm__ int8_t *small,
     AscendC::TPipe pipe;
     Emit(&pipe, (GM_ADDR)out, small[3], flags[2], last);
 }
-__global__ __vector__ void by_const(GM_ADDR out, const int16_t number, const bool flag) {
+__global__ __vector__ void by_const(GM_ADDR out, const int16_t number, const bool flag, volatile int8_t last) {
     AscendC::TPipe pipe;
-    Emit(&pipe, out, number, flag);
+    Emit(&pipe, out, number, flag, static_cast<int8_t>(last));
 }
 template <typename T, int32_t N> __global__ __vector__ void by_template(GM_ADDR out, T value, bool last) {
     AscendC::TPipe pipe;
@@ -174,8 +174,8 @@ def test_every_parameter_arrives_in_the_twin(workspace):
     )
     references += reference("by_pointer", ["last"], ["np.int8(3)", "np.bool_(1)", "np.int16(-2)"])
     contract += entry("by_const")
-    cases += case("by_const", {"number": -7, "flag": True})
-    references += reference("by_const", [], ["np.int16(-7)", "np.bool_(1)"])
+    cases += case("by_const", {"number": -7, "flag": True, "last": -3})
+    references += reference("by_const", [], ["np.int16(-7)", "np.bool_(1)", "np.int8(-3)"])
     for name, target, numpy in (("template_half", "half, -5", "np.float16"), ("template_short", "int16_t, -5", "np.int16")):
         contract += entry(name, f"source_entry_name: by_template\nbind_target: by_template<{target}>\n")
         cases += case(name, {"value": 3, "last": True})

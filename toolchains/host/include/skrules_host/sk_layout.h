@@ -29,9 +29,9 @@ template <class A, size_t N> constexpr bool hasFields() {
 
 template <class A, class... F> void offsetsOf(const A &object, size_t *at, const F &...fields) {
     const auto *base = reinterpret_cast<const unsigned char *>(&object);
-    // By way of `void`: GCC refuses to reinterpret the address of a __restrict__ pointer here.
-    ((*at++ = static_cast<size_t>(static_cast<const unsigned char *>(static_cast<const void *>(__builtin_addressof(fields))) -
-                                  base)),
+    // By way of `void`: GCC refuses to reinterpret the address of a __restrict__ pointer here. A field may be volatile.
+    ((*at++ = static_cast<size_t>(
+          static_cast<const volatile unsigned char *>(static_cast<const volatile void *>(__builtin_addressof(fields))) - base)),
      ...);
 }
 
