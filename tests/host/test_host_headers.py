@@ -23,7 +23,7 @@ int main() {
     CHECK(aclprofStart(config), ACL_SUCCESS)
     aclprofTensor tensor{0, ACL_FORMAT_ND, ACL_FLOAT16, 2, {8, 2048}};
     aclprofTensorInfo info{aclprofStr2Id("add"), aclprofStr2Id("Add"), 0, 1, 0, 8, nullptr, &tensor};
-    aclprofEventAttributes attributes{ACL_PROF_EVENT_ATTR_VERSION, 16, MESSAGE_TYPE_TENSOR_INFO, {&info}};
+    aclprofEventAttributes attributes{ACL_PROF_EVENT_ATTR_VERSION, 16, ACL_PROF_MESSAGE_TYPE_TENSOR_INFO, {&info}};
     CHECK(aclprofRangePushEx(&attributes), ACL_SUCCESS)
     CHECK(aclprofRangePop(), ACL_SUCCESS)
     void *stamp = aclprofCreateStamp();
