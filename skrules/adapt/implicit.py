@@ -38,9 +38,10 @@ def implicit_chunks(units: Sequence[SourceUnit], chunks: Iterable[Chunk]) -> Ite
     if not any(word in unit.text for unit in units for word in (API, C_API, *RAW_WORDS)):
         return
     macros = _asking_macros(chunks)
-    included = {name for unit in units for name in _included_inside(unit)}
-    for unit in units:
-        yield from _of_file(_Reader(unit, unit.code, macros), included)
+    found = [functions(unit) for unit in units]
+    included = {name for unit, each in zip(units, found, strict=True) for name in _included_inside(unit, each)}
+    for unit, each in zip(units, found, strict=True):
+        yield from _of_file(_Reader(unit, unit.code, macros), each, included)
 
 
 def _asking_macros(chunks: Iterable[Chunk]) -> frozenset[str]:
