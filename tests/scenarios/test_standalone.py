@@ -93,3 +93,34 @@ def test_an_operator_passes_and_its_broken_twin_fails(tmp_path, host):
     assert (broken.stdout.splitlines()[-1], broken.returncode) == ("FAILED", 3)
     assert "FAILED add_custom even" in broken.stdout
     assert "the SK run differs from the plain run" in broken.stdout
+
+
+def test_a_package_becomes_a_program_for_each_source(tmp_path, host):
+    """One has headers, the other a runtime wrapper with descriptors and tensor lists."""
+    names = ("axpy_custom", "concat_custom")
+    adapted = []
+    for name in names:
+        asset = ROOT / "ops" / name
+        words = ["--output-dir", str(tmp_path / name), "--io-contract", str(asset / "contract.yaml")]
+        assert main(["adapt-sk-from-global", str(asset), *words]) == 0
+        adapted += ["--adapted-output-dir", str(tmp_path / name)]
+    assert main(["aggregate-sk-adapted", *adapted, "--output-dir", str(tmp_path / "package")]) == 0
+    words = ["--output-dir", str(tmp_path / "out"), "--npu-arch", ARCH, "--runtime-fixture-dir", str(ROOT / "ops")]
+    assert main(["generate-standalone-compare", str(tmp_path / "package"), *words]) == 0
+    made = json.loads((tmp_path / "out/operator-sk-standalone-verify.json").read_text())
+    assert made["entry_targets"] == {name: f"runtime_compare_{name}" for name in names}
+    project = Project(folder=tmp_path / "out" / "operator-sk-standalone-verify", env=host)
+    project.build()
+    done = project.run()
+    assert (done.stdout.splitlines()[-1], done.returncode) == ("PASSED", 0), done.stdout + done.stderr
+    assert all(f"PASSED {name} " in done.stdout for name in names)
+
+    # What a fixture takes for the type of a scalar is asked of the program before it runs.
+    fixture = project.folder / "fixtures/axpy_custom/fixture.json"
+    document = json.loads(fixture.read_text())
+    (scalar,) = [name for name, encoding in document["entries"]["axpy_custom"].items() if encoding == "float32"]
+    document["entries"]["axpy_custom"][scalar] = "int32"
+    fixture.write_text(json.dumps(document))
+    misfit = project.run()
+    assert f"'{scalar}' of axpy_custom is int32 in the fixture, and float32 in C++" in misfit.stdout
+    assert misfit.returncode == 3
