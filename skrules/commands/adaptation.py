@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from skrules.aclgraph.entry import PackageEntry, package_parameter
 from skrules.aclgraph.host import check_host, with_host_part
 from skrules.aclgraph.support import Support, SupportDir, collect_support
 from skrules.adapt import AdaptedSource, adapt
-from skrules.adapt.guards import guard, stated_macros
-from skrules.binding.presence import presence_marks
-from skrules.binding.wrapper import check_shared, check_wrapped, parameters_of
+from skrules.binding.compiled_text import check_wrappers, marked, read_wrappers, text_of, verification_of, wrappers_of
+from skrules.binding.wrapper import check_shared, parameters_of
 from skrules.commands.asset import Asset, AssetSource
 from skrules.commands.files import bytes_of
 from skrules.commands.public_names import NameResolution
@@ -21,7 +21,6 @@ from skrules.contract.entry import Entry, Resolution
 from skrules.contract.model import Contract
 from skrules.errors import UsageError
 from skrules.findings import Finding, Severity, blockers
-from skrules.source import read
 from skrules.source.form import SkForm
 from skrules.source.model import SourceUnit
 
@@ -70,7 +69,8 @@ def adapt_asset(request: Request) -> tuple[AdaptedFile, ...]:
     units = [source.unit for source in request.asset.sources]
     resolutions = [_decide(resolution, request.decisions) for resolution in resolve_units(units, request.contract)]
     renamed, clashes = _rename(resolutions, request)
-    wrappers = _read_wrappers(request)
+    root = request.asset.root
+    wrappers = read_wrappers(request.contract, root, root.as_posix(), bytes_of)
     files = [
         _adapt_file(source, resolution, wrappers, request)
         for source, resolution in zip(request.asset.sources, renamed, strict=True)
@@ -121,30 +121,18 @@ def _rename(resolutions: Sequence[Resolution], request: Request) -> tuple[list[R
     return result, clashes
 
 
-def _read_wrappers(request: Request) -> dict[str, SourceUnit]:
-    """Read the runtime wrappers that the contract names, by that name; one that is not there is left out."""
-    entries = request.contract.entries if request.contract else ()
-    names = dict.fromkeys(entry.runtime_wrapper.source for entry in entries if entry.runtime_wrapper)
-    places = {name: request.asset.root / name for name in names}
-    macros = request.contract.macros if request.contract else {}
-    return {name: read(bytes_of(path), path.as_posix(), macros=macros) for name, path in places.items() if path.is_file()}
-
-
 def _adapt_file(source: AssetSource, resolution: Resolution, wrappers: Mapping[str, SourceUnit], request: Request) -> AdaptedFile:
     if source.form.form is SkForm.CURRENT_SK_BIND and request.contract is None and blockers(resolution.findings):
         # Bound by hand, and nobody says what its parameters are: it is reused as it is, without a Python side.
         resolution = Resolution(entries=(), findings=())
     operator = resolution.entries[0].name if resolution.entries else source.path.stem
-    wrapper_of = {entry.name: entry.contract.runtime_wrapper for entry in resolution.entries}
-    names = dict.fromkeys(wrapper.source for wrapper in wrapper_of.values() if wrapper and wrapper.source in wrappers)
-    compiled = [(source.unit, source.path), *((wrappers[name], request.asset.root / name) for name in names)]
+    used = wrappers_of(resolution.entries, wrappers)
+    compiled = [(source.unit, source.path), *((wrapper, Path(wrapper.path)) for wrapper in used)]
     macros = request.contract.macros if request.contract else {}
     support = collect_support(compiled, request.asset.root, request.support_dirs, operator, macros)
     adapted = adapt(source.unit, resolution, support.headers)
-    findings = [*adapted.findings, *(finding for name in names for finding in wrappers[name].findings)]
-    for entry in resolution.entries:
-        wrapper = wrapper_of[entry.name]
-        findings += [*check_host(entry), *check_wrapped(entry, wrappers.get(wrapper.source) if wrapper else None)]
+    findings = [*adapted.findings, *check_wrappers([(source.unit.path, resolution.entries)], wrappers)]
+    findings += [finding for entry in resolution.entries for finding in check_host(entry)]
     if resolution.entries:
         findings += support.findings
     csrc = f"csrc/{operator}.asc"
@@ -152,18 +140,11 @@ def _adapt_file(source: AssetSource, resolution: Resolution, wrappers: Mapping[s
     return AdaptedFile(
         source=source,
         adapted=adapted,
-        wrappers=tuple(wrappers[name] for name in names),
+        wrappers=tuple(used),
         packaged=packaged,
         support=support if packaged else None,
         findings=tuple(dict.fromkeys(findings)),
     )
-
-
-def wrapper_text(wrapper: SourceUnit, newline: str, contract_path: str) -> bytes:
-    """Return a runtime wrapper as a part of the kernel's file: launches and their kernels are compiled together."""
-    head = f"{newline}// {wrapper.path.rpartition('/')[2]}{newline}"
-    verified = guard(stated_macros([wrapper]), contract_path, newline)
-    return head.encode() + (verified + wrapper.text.removeprefix("\xef\xbb\xbf")).encode("latin-1")
 
 
 def _package_entry(entry: Entry, csrc: str, quote_dirs: tuple[str, ...], request: Request) -> PackageEntry:
@@ -207,8 +188,10 @@ def add_files(made: dict[str, bytes], more: Mapping[str, bytes]) -> None:
 
 def _packaged_text(file: AdaptedFile) -> bytes:
     entries = [each.entry for each in file.adapted.entries]
-    marks = presence_marks(file.source.unit, entries)
-    text = replace(file.adapted, fragments=(*file.adapted.fragments, *marks)).text()
+    newline = file.source.unit.newline
+    text = marked(file.adapted).text()
     for wrapper in file.wrappers:
-        text += wrapper_text(wrapper, file.source.unit.newline, entries[0].contract.at.file)
-    return with_host_part(text, entries, file.source.unit.newline)
+        verified = verification_of(wrapper, entries[0].contract.at.file, newline)
+        text += f"{newline}// {wrapper.path.rpartition('/')[2]}{newline}".encode()  # a name, not text of a file
+        text += (verified + text_of(wrapper)).encode("latin-1")
+    return with_host_part(text, entries, newline)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from skrules.adapt import AdaptedSource, adapt
-from skrules.adapt.guards import guard, stated_macros
+from skrules.binding.compiled_text import check_wrappers, marked, read_wrappers, text_of, verification_of, wrappers_of
 from skrules.binding.descriptor import render_descriptor
 from skrules.binding.launcher import render_launchers
-from skrules.binding.presence import presence_marks
 from skrules.binding.schema import render_entries
-from skrules.binding.wrapper import check_shared, check_wrapped
 from skrules.contract.check import resolve_units
-from skrules.contract.entry import Entry, Resolution
+from skrules.contract.entry import Resolution
 from skrules.contract.load import load
 from skrules.contract.model import Contract
 from skrules.engine.depfile import write_depfile
@@ -63,7 +61,7 @@ def write_operator(
     words = declared_options(target)
     headers = {source.source: _headers(root, source.source, [*words, *decided], macros) for source in sources}
     units = [read((root / source).read_bytes(), source, headers=included, macros=macros) for source, included in headers.items()]
-    wrappers = _wrappers(root, target.label.package, decisions)
+    wrappers = read_wrappers(decisions, root / target.label.package, target.label.package)
     adapted_paths = {source.source: source.adapted for source in sources}
     try:
         text = generate(target.label.name, units, decisions, adapted_paths, headers, wrappers, words)
@@ -91,16 +89,6 @@ def _headers(root: Path, source: str, options: Sequence[str], macros: Macros) ->
     return tuple(read(data, Path(path).relative_to(root).as_posix(), macros=macros) for path, data in sorted(inside.items()))
 
 
-def _wrappers(root: Path, package: str, contract: Contract | None) -> dict[str, SourceUnit]:
-    """Read the runtime wrappers that the contract names, by that name; one that is not there is left out."""
-    wrappers = [entry.runtime_wrapper for entry in contract.entries if entry.runtime_wrapper] if contract else []
-    places = {wrapper.source: f"{package}/{wrapper.source}".lstrip("/") for wrapper in wrappers}
-    macros = contract.macros if contract else {}
-    return {
-        name: read((root / path).read_bytes(), path, macros=macros) for name, path in places.items() if (root / path).is_file()
-    }
-
-
 def generate(
     name: str,
     units: Sequence[SourceUnit],
@@ -125,7 +113,7 @@ def generate(
         dict.fromkeys(
             [
                 *(finding for source in adapted for finding in source.findings),
-                *_wrapper_findings(resolved, wrappers),
+                *check_wrappers(resolved, wrappers),
                 *_build_findings(units, resolutions, headers, options),
             ]
         )
@@ -137,12 +125,11 @@ def generate(
     for source in adapted:
         path = source.unit.path
         own = [entry.entry for entry in source.entries]
-        marked = replace(source, fragments=(*source.fragments, *presence_marks(source.unit, own)))
-        text = marked.text(line_markers=True, generated=adapted_paths[path])
-        for wrapper in _wrappers_used(own, wrappers):
-            verified = guard(stated_macros([wrapper]), contract.path if contract else "", "\n")
+        text = marked(source).text(line_markers=True, generated=adapted_paths[path])
+        for wrapper in wrappers_of(own, wrappers):
+            verified = verification_of(wrapper, contract.path if contract else "", "\n")
             text = _appended(text, verified, adapted_paths[path]) if verified else text
-            text = _appended(text, wrapper.text.removeprefix("\xef\xbb\xbf"), wrapper.path, 1)
+            text = _appended(text, text_of(wrapper), wrapper.path, 1)
         texts[path] = _appended(text, render_launchers(own), adapted_paths[path])
     return OperatorText(
         adapted=texts,
@@ -169,24 +156,6 @@ def _build_findings(
     return findings
 
 
-def _wrapper_findings(resolved: Sequence[tuple[str, Sequence[Entry]]], wrappers: Mapping[str, SourceUnit]) -> list[Finding]:
-    entries = [entry for _, found in resolved for entry in found]
-    used = _wrappers_used(entries, wrappers)
-    checked = [
-        finding
-        for entry in entries
-        if entry.contract.runtime_wrapper
-        for finding in check_wrapped(entry, wrappers.get(entry.contract.runtime_wrapper.source))
-    ]
-    return [*(finding for wrapper in used for finding in wrapper.findings), *checked, *check_shared(resolved)]
-
-
-def _wrappers_used(entries: Sequence[Entry], wrappers: Mapping[str, SourceUnit]) -> list[SourceUnit]:
-    """Return the wrappers of `entries`, each once."""
-    names = dict.fromkeys(entry.contract.runtime_wrapper.source for entry in entries if entry.contract.runtime_wrapper)
-    return [wrappers[name] for name in names if name in wrappers]
-
-
 def _appended(text: bytes, more: str, path: str, line: int = 0) -> bytes:
     """Append source text that messages call line `line` and following of `path`; 0: the line of the result it will be."""
     if not text.endswith(b"\n"):
@@ -201,7 +170,7 @@ def _options(
     entries = [entry.entry for entry in source.entries]
     words = dict.fromkeys(word for entry in entries for word in (*entry.contract.defines, *entry.contract.options))
     # A wrapper includes its neighbours, and so does the kernel it is compiled with.
-    used = _wrappers_used(entries, wrappers)
+    used = wrappers_of(entries, wrappers)
     places = {Path(wrapper.path).parent.as_posix(): "" for wrapper in used}
     places.pop(Path(source.unit.path).parent.as_posix(), None)
     own = [*words, *(word for place in places for word in ("-iquote", place))]
