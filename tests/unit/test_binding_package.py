@@ -474,7 +474,7 @@ def test_a_damaged_record_of_an_installed_package(place):
 
 class Tensor:
     def __init__(self, dtype: str = "float16", *shape: int) -> None:
-        self.dtype, self.shape = f"torch.{dtype}", shape
+        self.dtype, self.shape, self.device = f"torch.{dtype}", shape, "meta"
 
     def dim(self) -> int:
         return len(self.shape)

@@ -82,27 +82,31 @@ def _traced(entry, table):
     checked = [(place, row) for place, row in enumerate(table["parameters"]) if row["kind"] in ("tensor", "tensor_list")]
 
     def trace(*args):
+        first = None
         for place, row in checked:
-            given = args[place]
-            if row["kind"] == "tensor":
-                _check(title, row, "", given)
-            else:
-                for item, tensor in enumerate(given):
-                    _check(title, row, f"[{item}]", tensor)
+            is_list = row["kind"] == "tensor_list"
+            for item, tensor in enumerate(args[place] if is_list else [args[place]]):
+                name = "{}'{}{}' ({})".format(title, row["name"], f"[{item}]" if is_list else "", row["c_type"])
+                _check(name, row, tensor)
+                if tensor is None:
+                    continue
+                first = first or (name.removeprefix(title), tensor.device)
+                # One tensor without memory brings a call here, wherever the others are.
+                if tensor.device != first[1]:
+                    raise ValueError(f"{name} is on {tensor.device}, but {first[0]} is on {first[1]}")
 
     return trace
 
 
-def _check(title, row, item, tensor):
-    title = "{}'{}{}' ({})".format(title, row["name"], item, row["c_type"])
+def _check(name, row, tensor):
     if tensor is None:
         if not row["nullable"]:
-            raise TypeError(f"{title} takes a torch.Tensor, got None (NoneType)")
+            raise TypeError(f"{name} takes a torch.Tensor, got None (NoneType)")
         return
     dtype = str(tensor.dtype).removeprefix("torch.")
     if row["dtype"] and dtype != row["dtype"]:
-        raise TypeError("{} must be {}, got {}".format(title, row["dtype"], dtype))
+        raise TypeError("{} must be {}, got {}".format(name, row["dtype"], dtype))
     if row["rank"] is not None and tensor.dim() != row["rank"]:
         raise ValueError(
-            "{} must have rank {}, got rank {}, shape {}".format(title, row["rank"], tensor.dim(), list(tensor.shape))
+            "{} must have rank {}, got rank {}, shape {}".format(name, row["rank"], tensor.dim(), list(tensor.shape))
         )
