@@ -5,10 +5,12 @@ torch's headers take half a minute of a CPU for each file, so these tests run on
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +27,7 @@ from skrules.toolchain.launch_syntax import rewrite_launches
 
 MARKER = "npu_headers"
 ARCH = 2201
+_WANTED = "torch_npu/include/"
 _FETCH_S = 600
 _COMPILE_S = 900
 
@@ -78,21 +81,25 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Real:
 
 
 def _fetch(release: str, folder: Path) -> None:
-    """Unpack the headers of the torch-npu wheel of a release below `folder`, whole or not at all."""
-    parts = folder.parent / f"{folder.name}.{os.getpid()}"
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(parts)]
-    try:
-        done = subprocess.run([*command, f"torch-npu=={release}"], capture_output=True, text=True, timeout=_FETCH_S, check=False)
-    except subprocess.TimeoutExpired:
-        pytest.skip(f"torch-npu {release} cannot be fetched within {_FETCH_S} s")
-    wheels = list(parts.glob("*.whl"))
-    if done.returncode or not wheels:
-        said = done.stderr.strip().splitlines()[-1:] or ["pip said nothing"]
-        pytest.skip(f"torch-npu {release} cannot be fetched: {said[0]}")
-    with zipfile.ZipFile(wheels[0]) as wheel:
-        wheel.extractall(parts, [name for name in wheel.namelist() if name.startswith("torch_npu/include/")])
-    wheels[0].unlink()
-    parts.rename(folder)
+    """Unpack the headers of the torch-npu wheel of a release as `folder`, whole or not at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", scratch]
+        try:
+            done = subprocess.run(
+                [*command, f"torch-npu=={release}"], capture_output=True, text=True, timeout=_FETCH_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            pytest.skip(f"torch-npu {release} cannot be fetched within {_FETCH_S} s")
+        wheels = list(Path(scratch).glob("*.whl"))
+        if done.returncode or not wheels:
+            said = done.stderr.strip().splitlines()[-1:] or ["pip said nothing"]
+            pytest.skip(f"torch-npu {release} cannot be fetched: {said[0]}")
+        headers = Path(scratch) / "headers"
+        with zipfile.ZipFile(wheels[0]) as wheel:
+            wheel.extractall(headers, [name for name in wheel.namelist() if name.startswith(_WANTED)])
+        with contextlib.suppress(OSError):  # another run may have been faster
+            headers.rename(folder)
 
 
 @pytest.fixture(scope="session")
