@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -17,17 +16,15 @@ from skrules.adapt.names import camel, free_name, words_in
 from skrules.adapt.places import finding, tokens_in
 from skrules.adapt.scopes import has_overload
 from skrules.adapt.splice import Fragment, after_kernel, around
+from skrules.adapt.targets import check_target
 from skrules.adapt.tasktypes import OPEN, conditional_type, task_macros
 from skrules.contract.entry import Entry
 from skrules.contract.kerneltype import KERNEL_TYPES, TYPE_HINT
 from skrules.findings import Finding, Severity, blockers
 from skrules.source.code import code_of
-from skrules.source.conditions import signature_conditions
-from skrules.source.model import Kernel, SourceUnit, Span, Token
+from skrules.source.model import Kernel, SourceUnit, Span
 from skrules.source.selection import statement_hint
 from skrules.source.types import CONDITIONAL, UNSETTLED
-
-_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +48,6 @@ class AdaptedEntry:
 def identity(kernel: Kernel) -> tuple[str, str]:
     """Definitions of one identity are twins in exclusive `#if` branches."""
     return kernel.qualified_name, "".join(kernel.specialisation.split())
-
-
-def _declares(tokens: Sequence[Token], index: int) -> bool:
-    """Whether the name at `index` is being declared there: built-in types such as `half` are only used."""
-    after = tokens[index + 1].text if index + 1 < len(tokens) else ""
-    return tokens[index - 1].text in ("struct", "class", "enum", "union", "using") or after in ("=", ";", "{", "[")
 
 
 class Draft:
@@ -84,7 +75,6 @@ class Draft:
     def block(self, kernel: Kernel) -> Fragment | None:
         """Return the fragment of one definition, or None with at least one blocker among the findings."""
         self.kernel, unit = kernel, self.unit
-        self.check_kernel()
         self.check_decisions()
         self.findings += check_parameters(unit, kernel)
         type_name = self.type_name()
@@ -177,25 +167,11 @@ class Draft:
         text = f"{self.kernel.name}: {message}"
         self.findings.append(finding(unit or self.unit, offset, rule, text, severity=severity, hint=hint))
 
-    def check_kernel(self) -> None:
-        if self.kernel.signature_has_conditions:
-            conditions = signature_conditions(*written(self.unit, self.kernel))
-            self.report(
-                "codegen.conditional-signature",
-                "an #if inside of the signature gives the kernel more than one parameter list",
-                hint=statement_hint("define the kernel once in each branch of the #if", conditions),
-            )
-
     def check_decisions(self) -> None:
+        """Entries of one kernel share its SK functions. That each value is allowed by itself is the contract's to say."""
         first = self.entries[0].contract.sk
         for entry in self.entries:
             decision = entry.contract.sk
-            if not 0 <= decision.mask <= 15:
-                self.contract_finding(entry, "sk.mask", "codegen.sk-mask-invalid", f"mask {decision.mask} is not in 0..15")
-            if not 1 <= decision.num_splits <= 4:
-                self.contract_finding(
-                    entry, "sk.num_splits", "codegen.sk-splits-invalid", f"{decision.num_splits} splits are not in 1..4"
-                )
             if (decision.with_sys_args, decision.kernel_type, decision.helper_block_num) != (
                 first.with_sys_args,
                 first.kernel_type,
@@ -227,7 +203,8 @@ class Draft:
                     hint=f"bind_target: {kernel.qualified_name}<...>",
                 )
                 continue
-            self.check_target(entry)
+            for problem in check_target(self.facts.scopes, self.unit, kernel, entry):
+                self.report(problem.rule, problem.message, hint=problem.hint, at=problem.offset)
             line = bind_line(entry, self.function, overloaded=overloaded)
             if lines.setdefault(entry.bind_target, line) != line:
                 self.contract_finding(
@@ -238,37 +215,6 @@ class Draft:
                 )
             result.append(line)
         return result
-
-    def check_target(self, entry: Entry) -> None:
-        """The binding stands right after the kernel: what it names must be declared by then, and no specialisation may follow."""
-        arguments = entry.template_arguments
-        if not arguments:
-            return
-        words = {word for argument in arguments for word in _WORD.findall(argument)}
-        end = self.kernel.span.end
-        tokens = self.facts.scopes.code.tokens
-        words -= {token.text for token in tokens if token.start < end}
-        for index, token in enumerate(tokens):
-            later = token.text in words and token.start >= end and self.facts.scopes.is_outside(index)
-            if later and _declares(tokens, index):
-                self.report(
-                    "codegen.bind-target-declared-later",
-                    f"'{token.text}' of the bind_target {entry.bind_target} is declared after the kernel",
-                    hint="declare it before the kernel",
-                    at=token.start,
-                )
-                return
-        own = "".join("".join(arguments).split())
-        for other in self.unit.kernels:
-            if self.kernel.specialisation or not other.specialisation or other.qualified_name != self.kernel.qualified_name:
-                continue
-            if "".join(other.specialisation[1:-1].replace(",", "").split()) == own:
-                self.report(
-                    "codegen.bind-target-specialised",
-                    f"{entry.bind_target} is an explicit specialisation that stands after the template",
-                    hint="bind another specialisation, or merge it into the template with if constexpr",
-                    at=other.name_span.start,
-                )
 
     def free(self, wanted: str) -> str:
         name = free_name(wanted, self.taken)

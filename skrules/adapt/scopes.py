@@ -16,7 +16,8 @@ NOT_NAMESPACE_SCOPE = ("class", "block")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileScopes:
-    """`open[i]` is the innermost scope around token `i` of `code`; `named` are the tokens by text that a `(` follows.
+    """`open[i]` is the innermost scope around token `i` of `code`; `named` are the tokens by text that a `(` follows,
+    `first` is the offset at which each text stands first.
 
     Of an `#if` group that is complete the last branch counts. The reader of kernels goes by the first one: where the two do not
     agree on a kernel, its scopes depend on a condition.
@@ -25,6 +26,7 @@ class FileScopes:
     code: Code
     open: tuple[Scope | None, ...]
     named: Mapping[str, Sequence[int]]
+    first: Mapping[str, int]
 
     def around(self, index: int) -> tuple[Scope, ...]:
         """Return the scopes around token `index`, outermost first."""
@@ -60,6 +62,7 @@ def read_scopes(unit: SourceUnit) -> FileScopes:
     saved: list[Scope | None] = []
     around: list[Scope | None] = []
     named: dict[str, list[int]] = {}
+    first = {token.text: token.start for token in reversed(code.tokens)}
     for index, text in enumerate(code.texts):
         around.append(scope)
         if text == "{":
@@ -76,7 +79,7 @@ def read_scopes(unit: SourceUnit) -> FileScopes:
                 scope = saved[-1]
             elif name == "endif" and saved:
                 saved.pop()
-    return FileScopes(code=code, open=tuple(around), named=named)
+    return FileScopes(code=code, open=tuple(around), named=named, first=first)
 
 
 def has_overload(scopes: FileScopes, kernel: Kernel, unit: SourceUnit) -> bool:

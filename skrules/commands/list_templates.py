@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,28 @@ from skrules.scaffold.template import OperatorTemplate, load_template, template_
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--template-dir", type=Path, help="folder with templates of your own instead of those of skrules")
+    parser.add_argument(
+        "--template-dir", type=Path, metavar="DIR", help="folder with templates of your own instead of those of skrules"
+    )
+    parser.add_argument("--output", choices=("json", "text"), default="json", help="text is for people (json)")
 
 
 def run(options: argparse.Namespace) -> int:
-    print(json.dumps({"templates": listing(options.template_dir)}, indent=2))
+    found = listing(options.template_dir)
+    print("\n".join(map(_shown, found)) if options.output == "text" else json.dumps({"templates": found}, indent=2))
     return 0
+
+
+def _shown(item: Mapping[str, Any]) -> str:
+    """Return a listed template for people: what `--param` takes stands below its name."""
+    if "error" in item:
+        return f"{item['id']}: {item['error']}"
+    lines = [f"{item['id']}: {item['description']}"]
+    for each in item["parameters"]:
+        values = ", ".join(map(str, each.get("allowed", ()))) or f"any {each['kind']}"
+        default = f" ({each['default']})" if "default" in each else ""
+        lines.append(f"  --param {each['name']}={values}{default}")
+    return "\n".join(lines)
 
 
 def listing(where: Path | None = None) -> list[dict[str, Any]]:

@@ -19,9 +19,7 @@ from skrules.contract.skeleton import skeleton
 from skrules.errors import Location
 from skrules.findings import Finding, Severity, blockers
 from skrules.source.code import code_of
-from skrules.source.conditions import signature_conditions
-from skrules.source.model import Parameter, SourceUnit, Token, TokenKind
-from skrules.source.selection import statement_hint
+from skrules.source.model import Parameter, SourceUnit, Token
 
 
 def resolve(unit: SourceUnit, contract: Contract | None) -> Resolution:
@@ -144,14 +142,6 @@ def _check_source(group: KernelGroup) -> list[Finding]:
     """Findings on the kernel's own text that no contract can settle."""
     findings = []
     lines = group.unit.lines
-    for kernel in (each for each in group.kernels if each.signature_has_conditions):
-        span = kernel.parameter_span
-        for token in group.unit.tokens:
-            if token.kind is TokenKind.DIRECTIVE and span.start <= token.start < span.end:
-                message = f"the parameters of kernel '{kernel.qualified_name}' depend on a preprocessor condition"
-                hint = statement_hint("write the whole kernel once in each branch", signature_conditions(group.unit, kernel))
-                findings.append(_blocker("kernel-signature-conditional", lines.at(token.start), message, hint))
-                break
     for index, parameter in enumerate(group.kernel.parameters):
         if not parameter.name and parameter.type != "void":
             message = f"parameter {index + 1} of kernel '{group.kernel.qualified_name}' has no name"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from skrules.source.code import Code, code_of
-from skrules.source.model import Kernel, SourceUnit, Token, TokenKind
+from skrules.source.model import Token, TokenKind
 from skrules.source.tokens import ALWAYS, BRANCH_DIRECTIVES, IF_DIRECTIVES, NEVER, directive_name, normalise
 
 # Texts are made for people: a group with hundreds of branches, or nested hundreds deep, is told in short.
@@ -140,14 +140,6 @@ def conditions_of(code: Code) -> Conditions:
         group_record = Group(tuple(indices), alive[0], alive[-1])
         groups.update((mark, group_record) for mark in indices if mark < len(code))
     return Conditions(texts, groups, _outermost(dead), tuple(marks), tuple(parents))
-
-
-def signature_conditions(unit: SourceUnit, kernel: Kernel) -> tuple[str, ...]:
-    """Return the directives of the groups that split the signature of a kernel of the file."""
-    code = unit.code
-    starts = [token.start for token in code.tokens]
-    start, body = bisect_left(starts, kernel.span.start), bisect_left(starts, kernel.body.start)
-    return conditions_of(code).reaching(start, bisect_left(starts, kernel.body.end), body)
 
 
 def places_of(tokens: Sequence[Token], offsets: Collection[int]) -> tuple[str, ...]:

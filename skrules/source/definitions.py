@@ -13,7 +13,7 @@ from skrules.source.declarations import Declaration, Unreadable, find_start, rea
 from skrules.source.macros import Macro
 from skrules.source.model import CoreType, Kernel, KernelType, MacroKernel, Parameter, TemplateParameter
 from skrules.source.parameters import UnreadableParameter, is_plain_type, read_parameters
-from skrules.source.scopes import Scope, innermost, namespaces
+from skrules.source.scopes import Scope, innermost, linkage, namespaces
 from skrules.source.selection import statement_hint
 from skrules.source.templates import is_list_macro, read_template_parameters
 from skrules.source.types import type_of_body, type_of_qualifiers
@@ -124,7 +124,7 @@ class Definitions:
                 parameters=parameters,
                 template_parameters=self._template_parameters(found, parameters),
                 specialisation=join(code, *found.specialisation),
-                extern_c="prefix" if found.extern_c else "",
+                extern_c="prefix" if found.extern_c else linkage(scope),
                 conditions=conditions.open_at(found.start),
                 signature_has_conditions=has_conditions,
                 span=code.span(found.start, closing),

@@ -17,8 +17,8 @@ from skrules.source.evaluation import Macros
 from skrules.source.expansions import Expander, KernelMacros, Unexpandable, kernel_macros, last_of_use
 from skrules.source.headers import macros_with_headers
 from skrules.source.macros import Macro, read_macro
-from skrules.source.model import SourceUnit, Span
-from skrules.source.scopes import Scope, innermost, namespaces, scope_at
+from skrules.source.model import SourceUnit
+from skrules.source.scopes import Scope, innermost, linkage, namespaces, scope_at
 from skrules.source.selection import MACRO_REDEFINED, select, statement_hint
 from skrules.source.tokens import directive_name, tokenize
 
@@ -105,12 +105,6 @@ def _newline(text: str) -> str:
     return max(counts, key=lambda newline: counts[newline])
 
 
-def _extern_c_start(scope: Scope | None) -> int:
-    """Return the first token of the `extern "C" {` that is in force, or -1."""
-    block = innermost(scope, "extern-c", "extern-c++")
-    return block.start if block is not None and block.kind == "extern-c" else -1
-
-
 def _aliases(macros: Mapping[str, tuple[Macro, ...]]) -> frozenset[str]:
     """Return the macros that stand for `__global__`, themselves or through others, with nothing beside it but specifiers."""
     found = frozenset({GLOBAL})
@@ -140,31 +134,22 @@ class _Reader:
         """Walk over code once, keeping track of scopes, and read every declaration with a `__global__`."""
         conditions = conditions_of(code)
         definitions = Definitions(records=self.found, code=code, conditions=conditions, macros=self.macros, macro=macro)
-        kernels = self.found.kernels
         scope: Scope | None = None
         saved: dict[int, Scope | None] = {}  # by the start of a group: the scope before it
         after: dict[int, Scope | None] = {}  # by the start of a group: the scope at the end of its first branch
-        ends: dict[int, int] = {}  # by the start of an extern "C" block: its last byte
-        blocks: dict[int, int] = {}  # by the kernel's place in the list: the start of its extern "C" block
         index = lower = 0
         while index < len(code):
             text = code.texts[index]
             if text == "{":
                 scope = scope_at(code, index, scope)
             elif text == "}":
-                if scope is not None:
-                    ends[scope.start] = code.tokens[index].end
-                    scope = scope.parent
+                scope = scope.parent if scope is not None else None
             elif text in self.aliases and code.is_identifier(index):
-                first = len(kernels)
                 index = lower = definitions.read_at(index, lower, scope)
-                blocks.update(dict.fromkeys(range(first, len(kernels)), _extern_c_start(scope)))
                 continue
             elif macro is None and code.is_identifier(index) and innermost(scope, "class", "block") is None:
                 if self.expander.known.is_use(code, index):
-                    first = len(kernels)
                     index = lower = self.read_use(code, conditions, index, scope)
-                    blocks.update(dict.fromkeys(range(first, len(kernels)), _extern_c_start(scope)))
                     continue
             elif index in conditions.groups:
                 group = conditions.groups[index]
@@ -183,12 +168,6 @@ class _Reader:
             elif code.is_directive(index) and macro is None and directive_name(text) == "define":
                 self.read_define(code, index)
             index += 1
-        for place, start in blocks.items():
-            if start < 0:
-                continue
-            kernel = kernels[place]
-            span = Span(start=code.tokens[start].start, end=ends.get(start, code.tokens[-1].end))
-            kernels[place] = replace(kernel, extern_c=kernel.extern_c or "block", extern_c_block=span)
 
     def read_define(self, code: Code, index: int) -> None:
         if not any(alias in code.texts[index] for alias in self.aliases):
@@ -241,6 +220,7 @@ class _Reader:
                     kernel,
                     namespaces=(*namespaces(scope), *kernel.namespaces),
                     parameters=tuple(replace(parameter, span=span) for parameter in kernel.parameters),
+                    extern_c=kernel.extern_c or linkage(scope),
                     macro=code.texts[index],
                     conditions=conditions.open_at(index),
                     span=span,

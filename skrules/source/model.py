@@ -129,7 +129,6 @@ class Kernel:
     template_parameters: tuple[TemplateParameter, ...] | None  # None: not a template; (): `template <>`
     specialisation: str = ""  # "<half>" for an explicit specialisation, as written after the name
     extern_c: str = ""  # "", "prefix" (`extern "C" __global__ ...`) or "block" (inside `extern "C" { }`)
-    extern_c_block: Span | None = None  # of the whole `extern "C" { ... }`
     macro: str = ""
     conditions: tuple[str, ...] = ()
     signature_has_conditions: bool = False

@@ -75,3 +75,9 @@ def innermost(scope: Scope | None, *kinds: str) -> Scope | None:
     while scope is not None and scope.kind not in kinds:
         scope = scope.parent
     return scope
+
+
+def linkage(scope: Scope | None) -> str:
+    """Return "block" where an `extern "C" { }` is in force, else "": what `Kernel.extern_c` says of a kernel without a prefix."""
+    around = innermost(scope, "extern-c", "extern-c++")
+    return "block" if around is not None and around.kind == "extern-c" else ""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from skrules.adapt import AdaptedSource, adapt
 from skrules.contract.check import resolve
 from skrules.contract.entry import Resolution
 from skrules.contract.load import load
-from skrules.contract.model import SuperKernelDecision
 from skrules.findings import Finding, Severity
 from skrules.source import read
 from skrules.source.model import SourceUnit
@@ -212,15 +209,6 @@ def test_names_of_the_author_are_no_raw_block_variables(body: str) -> None:
     assert run(f"__global__ __vector__ void k(GM_ADDR x, int n) {{ {body} }}\n").status == "completed"
 
 
-def test_conditional_signature_of_records() -> None:
-    unit = read(HEAD.encode() + b"__global__ __vector__ void k(GM_ADDR x) {}\n", "k.asc")
-    entry = resolve(unit, load(ONE.encode(), "c.yaml")).entries[0]
-    kernel = replace(entry.kernel, signature_has_conditions=True)
-    other = replace(unit, kernels=(kernel,))
-    source = adapt(other, Resolution(entries=(replace(entry, kernel=kernel),), findings=()))
-    blocked(source, "codegen.conditional-signature", "k.asc:2:28")
-
-
 def test_kernel_without_a_type() -> None:
     source = run("__global__ void k(GM_ADDR x) {}\n")
     assert source.status == "needs-human"
@@ -285,24 +273,6 @@ def test_decisions_of_one_kernel_must_agree() -> None:
     )
     found = only(source, "codegen.sk-decisions-conflict")
     assert found.at.file == "ops/k/contract.yaml"
-    assert source.status == "needs-human"
-
-
-@pytest.mark.parametrize(
-    ("decision", "rule"),
-    [
-        (SuperKernelDecision(mask=16), "codegen.sk-mask-invalid"),
-        (SuperKernelDecision(mask=-1), "codegen.sk-mask-invalid"),
-        (SuperKernelDecision(num_splits=0), "codegen.sk-splits-invalid"),
-        (SuperKernelDecision(num_splits=5), "codegen.sk-splits-invalid"),
-    ],
-)
-def test_mask_and_splits_are_checked_before_anything_is_made(decision: SuperKernelDecision, rule: str) -> None:
-    unit = read(HEAD.encode() + b"__global__ __vector__ void k(GM_ADDR x) {}\n", "k.asc")
-    entry = resolve(unit, load(ONE.encode(), "c.yaml")).entries[0]
-    decided = replace(entry, contract=replace(entry.contract, sk=decision))
-    source = adapt(unit, Resolution(entries=(decided,), findings=()))
-    assert only(source, rule).severity is Severity.BLOCKER
     assert source.status == "needs-human"
 
 

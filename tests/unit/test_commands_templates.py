@@ -172,3 +172,10 @@ def test_new_op(tmp_path, monkeypatch, capsys):
     assert "scons compare ops/my_max" in capsys.readouterr().out
     assert "AscendC::ReduceMax(" in (tmp_path / "ops/my_max/my_max.asc").read_text()
     assert [path.name for path in (tmp_path / "ops").iterdir()] == ["my_max"]
+
+
+def test_the_list_of_templates_for_people(capsys):
+    assert main(["list-templates", "--output", "text"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "  --param op=sum, max, min (sum)" in lines
+    assert [line.partition(":")[0] for line in lines if not line.startswith(" ")] == sorted(template_paths())

@@ -240,11 +240,7 @@ __global__ __vector__ void plain() {}
     inner, block, prefix, outside, plain = unit.kernels
     assert (inner.namespaces, inner.qualified_name) == (("a", "b", "c", ""), "a::b::c::inner")
     assert block.extern_c == "block"
-    assert block.extern_c_block is not None
-    assert text[block.extern_c_block.start : block.extern_c_block.end].startswith('extern "C" {')
-    assert text[block.extern_c_block.end - 1] == "}"
-    assert text[block.extern_c_block.end :].startswith('\nextern "C" __global__')
-    assert (prefix.extern_c, prefix.extern_c_block) == ("prefix", None)
+    assert prefix.extern_c == "prefix"
     assert text[prefix.span.start :].startswith('extern "C"')
     assert (outside.name, outside.namespaces) == ("outside", ("ns",))
     assert (plain.namespaces, plain.extern_c) == ((), "")
