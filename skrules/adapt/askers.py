@@ -13,7 +13,7 @@ from skrules.adapt.inclusions import Inclusion, read_inclusions
 from skrules.adapt.scopes import FileScopes
 from skrules.source.calls import Function, functions
 from skrules.source.code import Code
-from skrules.source.model import SourceUnit, TokenKind
+from skrules.source.model import SourceUnit, Span, TokenKind
 from skrules.source.tokens import directive_name
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -219,15 +219,18 @@ def after_arguments(code: Code, index: int) -> int:
 
 def _top_level(file: HelperFile) -> Iterator[Helper]:
     code = file.code
-    kernels = [kernel.span for kernel in file.unit.kernels]
+    kernels = sorted({kernel.span for kernel in file.unit.kernels})
     end = -1
     for function in sorted(file.inner, key=lambda each: each.span):
         if function.span.start < end:
             continue
         end = function.span.end
-        first, body = file.index(function.span.start), file.index(function.body.start)
-        if any(span.start <= code.tokens[first].start < span.end for span in kernels):
-            continue
+        begin = _begin(function, kernels)
+        if begin > function.body.start:
+            continue  # a kernel
+        first, body = file.index(begin), file.index(function.body.start)
+        while code.is_directive(first) and begin > function.span.start:
+            first += 1  # of the group that such a use stands in
         last = max(code.partner(body), body)
         name, is_member = function.name, False
         if not function.is_class:
@@ -237,6 +240,16 @@ def _top_level(file: HelperFile) -> Iterator[Helper]:
         elif code.text(last + 1) == ";":
             last += 1
         yield Helper(file=file, name=name, is_class=function.is_class, is_member=is_member, first=first, last=last, body=body)
+
+
+def _begin(function: Function, kernels: Sequence[Span]) -> int:
+    """Return where a declaration begins: behind the uses of macros that make kernels, which may go without a semicolon."""
+    place = max(0, bisect_left(kernels, function.span.start, key=lambda span: span.start) - 1)
+    begin = function.span.start
+    while place < len(kernels) and kernels[place].start < function.body.start:
+        begin = max(begin, kernels[place].end)
+        place += 1
+    return begin
 
 
 def _begins_list(code: Code, at: int) -> bool:

@@ -80,6 +80,7 @@ def rewrite_body(
 
     Whatever cannot be rewritten for sure is a blocker among the findings; the text is of no use then.
     """
+    place = kernel.span.start
     unit, kernel = written(facts.unit, kernel)
     kernel = replace(kernel, type=decided(kernel.type, decision.kernel_type))
     code = code_of(tokens_in(unit, kernel.body))
@@ -98,7 +99,7 @@ def rewrite_body(
     )
     rewrites = bool(use.calls) and decision.with_sys_args != "never"
     edits = [*_task_macro_edits(unit.text, code), *legacy_edits(code.tokens), *use.index_edits(code)]
-    twins = use_twins(facts.helpers, kernel, code, helpers, _number(sys_args), named, decision)
+    twins = use_twins(facts.helpers, place, code, helpers, _number(sys_args), named, decision)
     findings = [*use.findings, *_in_helpers(kernel, helpers, decision, twins), *_statics(unit, kernel, code)]
     edits += twins.edits
     if rewrites:

@@ -21,7 +21,7 @@ from skrules.adapt.twin_classes import member_bodies, number_of_class
 from skrules.adapt.twin_edits import NUMBER, body_edits
 from skrules.contract.model import SuperKernelDecision
 from skrules.source.code import Code
-from skrules.source.model import Kernel, Span
+from skrules.source.model import Span
 
 __all__ = ["Helpers", "TwinUse", "read_helpers", "twin_fragments", "use_twins"]
 TWIN = "skrules: SuperKernel twin of {}, with its own block number"
@@ -41,14 +41,15 @@ class TwinUse:
 
 def use_twins(
     helpers: Helpers,
-    kernel: Kernel,
+    place: int,
     code: Code,
     reached: Sequence[Chunk],
     number: str,
     signature: frozenset[str],
     decision: SuperKernelDecision,
 ) -> TwinUse:
-    """Return how a kernel body, `code`, uses twins for all that it reaches of the block number.
+    """Return how a kernel body, `code`, uses twins for all that it reaches of the block number. The kernel, or the use of the
+    macro that makes it, begins at the offset `place` of the file.
 
     `reached` are the chunks it reaches, `signature` the identifiers of its head and of the template arguments it is bound with.
     """
@@ -67,11 +68,10 @@ def use_twins(
         return TwinUse(problem="the kernel's own head or template arguments name it")
     names = used_names(helpers, {code.text(index) for index in range(len(code.texts)) if code.is_identifier(index)})
     indices = range(len(code.texts))
-    start = kernel.span.start
     try:
         for _ in twin_texts(helpers, names):
             pass  # for what it raises
-        _check_order(helpers, names, (start, 0, 0), "the kernel", start)
+        _check_order(helpers, names, (place, 0, 0), "the kernel", place)
         return TwinUse(names=names, edits=tuple(body_edits(helpers, code, indices, number, (indices,))))
     except NoTwin as problem:
         return TwinUse(problem=str(problem))

@@ -11,7 +11,7 @@ from skrules.source.conditions import Conditions, conditions_of
 from skrules.source.macros import macros_of, read_macro
 from skrules.source.model import SourceUnit, Span, TokenKind
 from skrules.source.scopes import Scope, scope_at
-from skrules.source.tokens import spelling
+from skrules.source.tokens import BRANCH_DIRECTIVES, directive_name, spelling
 
 _API = "AscendC"
 # Identifiers in front of a name that do not make it a declaration of that name.
@@ -21,6 +21,8 @@ _NO_FUNCTIONS = frozenset(
     | {"__attribute__", "__launch_bounds__", "__mix__", "__declspec"}
 )
 _CLASS_KEYS = frozenset({"class", "struct", "union"})
+# What follows the parameters of a function, and no use of a macro.
+_AFTER_PARAMETERS = frozenset({"const", "volatile", "noexcept", "override", "final", "requires", "throw", "try", "->", ":"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +123,8 @@ def _functions(code: Code, conditions: Conditions) -> list[Function]:
     after: dict[int, Scope | None] = {}
     begin = 0
     for index, text in enumerate(code.texts):
+        if conditions.dead and conditions.is_dead(index):
+            continue
         if text == "{":
             scope = scope_at(code, index, scope)
             if scope.kind in ("class", "block") and (scope.parent is None or scope.parent.kind != "block"):
@@ -152,11 +156,19 @@ def _functions(code: Code, conditions: Conditions) -> list[Function]:
 
 
 def _head(code: Code, begin: int, brace: int) -> tuple[str, bool]:
-    """Return the name that the tokens before a `{` declare and whether it is a class; "" when they declare neither."""
+    """Return the name that the tokens before a `{` declare and whether it is a class; "" when they declare neither.
+
+    `NAME(...)` may be the use of a macro that needs no semicolon: what is declared after it counts then.
+    """
     index = begin
     is_class = False
+    function, closing = "", begin - 1  # the last `name(...)` that may be the function, and the last `)`
     while index < brace:
         text = code.texts[index]
+        if function and not is_class and (text in _AFTER_PARAMETERS or (text in ("&", "&&") and index == closing + 1)):
+            return function, False
+        if function and code.is_directive(index) and directive_name(text) in BRANCH_DIRECTIVES:
+            return function, False  # the first branch of a head
         if text == "template" and code.text(index + 1) == "<":
             index = code.pairs.get(index + 1, index + 1)
         elif text in _CLASS_KEYS:
@@ -166,9 +178,11 @@ def _head(code: Code, begin: int, brace: int) -> tuple[str, bool]:
         elif text == "(":
             # `f<half>(` is an explicit specialisation.
             name = code.pairs.get(index - 1, index) - 1 if code.text(index - 1) == ">" else index - 1
-            if code.is_identifier(name) and name >= begin and code.texts[name] not in _NO_FUNCTIONS:
-                return code.texts[name], False
-            index = code.pairs.get(index, index)
+            is_named = code.is_identifier(name) and name >= begin and code.texts[name] not in _NO_FUNCTIONS
+            # Right after a `)` stands an attribute of the function, or a further macro.
+            if is_named and (not function or name > closing + 1):
+                function, is_class = code.texts[name], False
+            index = closing = code.pairs.get(index, index)
         elif is_class and (text in (":", "<", "final") or index == brace - 1):
             name = index if code.is_identifier(index) and text != "final" else index - 1
             return (code.texts[name], True) if code.is_identifier(name) and name > begin else ("", False)
@@ -177,7 +191,7 @@ def _head(code: Code, begin: int, brace: int) -> tuple[str, bool]:
         elif text in ("[", "<"):
             index = code.pairs.get(index, index)
         index += 1
-    return "", False
+    return function, False
 
 
 def identifiers_in(unit: SourceUnit, *spans: Span) -> tuple[frozenset[str], ...]:

@@ -48,6 +48,14 @@ def test_kernels_and_files_that_do_not_ask_have_none() -> None:
     assert not helpers_of(f"__global__ __vector__ void k(GM_ADDR x) {{ {ASKS} }}\n").found
 
 
+def test_a_helper_begins_behind_the_kernels_that_macros_make() -> None:
+    text = f"#define MADE(n) __global__ __vector__ void n(GM_ADDR x) {{ {ASKS} }}\nMADE(j) MADE(k)\nint a() {{ {ASKS} }}\n"
+    for between in ("", ";", "\n#else\n#endif\n"):
+        group = "#ifndef N\n" if "#" in between else ""
+        (helper,) = helpers_of(text.replace("MADE(j)", f"{group}MADE(j)").replace("MADE(k)\n", f"MADE(k){between}\n")).found
+        assert helper.file.unit.text[helper.start :].startswith("int a()"), between
+
+
 def test_the_end_of_template_arguments() -> None:
     for text, after in (("f<a<b>, (c > d)>(x)", "("), ("f(x)", "("), ("f<int> y", "y"), ("f<a", "")):
         code = code_of(read(text.encode(), "k.asc").tokens)

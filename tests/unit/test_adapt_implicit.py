@@ -68,6 +68,13 @@ def test_text_that_is_included_into_a_function(body: str) -> None:
     assert ("part.h", RAW) in asked(kernel, part="int n = block_num;\n")
 
 
+@pytest.mark.parametrize("made", ["MADE(Foo)", "MADE(Foo) MADE(Bar)"])
+def test_a_macro_in_front_does_not_hide_a_function(made: str) -> None:
+    head = "#define MADE(n) int n() { return 1; }\n"
+    assert asked(f"{head}{made}\nint f() {{ return {ASK}; }}", "f") == {("f", BLOCK_NUM)}
+    assert asked(f"{head}{made}\nstruct K {{ int n = {ASK}; }};", "K") == {("K", BLOCK_NUM)}
+
+
 def test_a_range_for_runs_functions_that_it_does_not_name() -> None:
     source = f"struct Range {{ int *begin() {{ return at({ASK}); }} int *end(); }};"
     assert asked(source, "Range") == {("Range::begin", BLOCK_NUM)}

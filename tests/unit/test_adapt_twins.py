@@ -155,3 +155,9 @@ def test_line_ends_and_bytes_stay() -> None:
     text = adapt(unit, resolve(unit, None)).text()
     assert b"\n" not in text.replace(b"\r\n", b"")
     assert b"// \xe9\r\n" in text
+
+
+def test_a_kernel_of_a_macro_uses_the_twins_in_front_of_it() -> None:
+    text = "int f() { return AscendC::GetBlockNum(); }\n#define MADE(n) __global__ __vector__ void n(GM_ADDR x) { g(x, f()); }\n"
+    adapted = run(text + "MADE(k)\n")
+    assert not [each for each in adapted.findings if each.rule == "codegen.block-num-in-helper"]

@@ -87,3 +87,34 @@ def test_reachable_goes_through_functions_classes_and_macros() -> None:
     assert "Mmad" in reachable(used, ["RUN"])
     assert "GetBlockNum" in reachable(used, ["Traits"])
     assert "GetBlockNum" not in reachable(used, ["Quiet"])
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        ("MADE(Foo) int f()", "f"),
+        ("MADE(Foo) MADE(Bar)\nstatic inline T *f(int n)", "f"),
+        ("MADE(Foo) template <typename T> class K : public Base<T>", "K"),
+        ("MADE(Foo) struct alignas(16) K final", "K"),
+        ("ATTRIBUTE(1) template <> int f<half>(int n) const", "f"),
+        ("int f() ATTRIBUTE(1)", "f"),
+        ("int f() const ATTRIBUTE(1)", "f"),
+        ("int f() ATTRIBUTE", "f"),
+        ("auto f(int n) -> Type<decltype(g(n))>", "f"),
+        ("K::K(int n) : base(n), other(f(n))", "K"),
+        ("int f() noexcept(noexcept(g()))", "f"),
+        ("void f() && ", "f"),
+        ("template <> int f<(4 > 3)>()", "f"),
+        ("V operator+(V a, V b)", "operator"),
+        ('long operator""_n(unsigned long long n)', "operator"),
+        ("inline operator int() const", "operator"),
+        ("bool operator()(V a) const", "operator"),
+        ("template <int N>\n#if 0\n } int g() { don't {\n#endif\nint f()", "f"),
+        ("#if 1\nint f()\n#else\nint g() { if\n#endif\n", "f"),
+        ("auto v = [](int n)", ""),
+        ("namespace a", ""),
+    ],
+)
+def test_what_a_head_declares(head: str, name: str) -> None:
+    unit = read(f"int before;\n{head} {{ g(); }}\n".encode(), "k.asc")
+    assert [function.name for function in functions(unit)] == ([name] if name else [])
