@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from skrules.adapt.askers import Helper, Helpers, NoTwin, read_helpers, used_names
+from skrules.adapt.askers import Helper, Helpers, NoTwin, used_names
 from skrules.adapt.edits import Edit, apply
 from skrules.adapt.guards import inactive_edits
 from skrules.adapt.header_twins import check_repeated, repeated, static_data
@@ -23,7 +23,6 @@ from skrules.contract.model import SuperKernelDecision
 from skrules.source.code import Code
 from skrules.source.model import Span
 
-__all__ = ["Helpers", "TwinUse", "read_helpers", "twin_fragments", "use_twins"]
 TWIN = "skrules: SuperKernel twin of {}, with its own block number"
 _HEAD_WORDS = frozenset(
     {"template", "class", "struct", "inline", "static", "void", "constexpr", "const", "__aicore__", "[", "auto"}
@@ -78,7 +77,7 @@ def use_twins(
 
 
 def _check_order(helpers: Helpers, names: Collection[str], order: tuple[int, int, int], user: str, offset: int) -> None:
-    for name in names:
+    for name in sorted(names):
         if helpers.definition(name).order > order:
             raise NoTwin(f"'{name}' is defined after {user}", offset)
 

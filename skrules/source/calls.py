@@ -1,4 +1,4 @@
-"""Who calls what in a file: functions and classes with their bodies, and the calls of one API by any of its spellings."""
+"""Functions and classes of a file with their bodies, and what can be reached from one to the next."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from skrules.source.code import Code, join
+from skrules.source.code import Code
 from skrules.source.conditions import Conditions, conditions_of
 from skrules.source.macros import macros_of, read_macro
 from skrules.source.model import SourceUnit, Span, TokenKind
 from skrules.source.scopes import Scope, scope_at
 from skrules.source.tokens import BRANCH_DIRECTIVES, directive_name, spelling
 
-_API = "AscendC"
-# Identifiers in front of a name that do not make it a declaration of that name.
-_BEFORE_VALUES = frozenset({"return", "else", "case", "do", "goto", "throw", "co_return", "co_yield"})
 _NO_FUNCTIONS = frozenset(
     {"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "alignas", "noexcept", "requires"}
     | {"__attribute__", "__launch_bounds__", "__mix__", "__declspec"}
@@ -23,18 +20,6 @@ _NO_FUNCTIONS = frozenset(
 _CLASS_KEYS = frozenset({"class", "struct", "union"})
 # What follows the parameters of a function, and no use of a macro.
 _AFTER_PARAMETERS = frozenset({"const", "volatile", "noexcept", "override", "final", "requires", "throw", "try", "->", ":"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One call. `span` runs from the first token of the name to `)`, `arguments` from `(` to `)`; `spelling` is the name
-    as written, without blanks: `::AscendC::GetBlockNum`."""
-
-    span: Span
-    spelling: str
-    arguments: Span
-    line: int
-    column: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,65 +33,6 @@ class Function:
     is_class: bool
     span: Span
     body: Span
-
-
-def find_calls(unit: SourceUnit, span: Span, name: str) -> tuple[Call, ...]:
-    """Return the calls of the API function `name` within `span`.
-
-    `AscendC::name`, `::AscendC::name`, an alias of the namespace and the plain name all count; the plain name does not when
-    the file has a function of that name itself, and a member (`x.name()`) or another namespace's function never does.
-    """
-    code = unit.code
-    if name not in code.texts:
-        return ()
-    spaces = _api_namespaces(code)
-    has_own = any(function.name == name and not function.is_class for function in _functions(code, conditions_of(code)))
-    calls: list[Call] = []
-    for index, text in enumerate(code.texts):
-        if text != name or not span.start <= code.tokens[index].start < span.end:
-            continue
-        opening = code.pairs.get(index + 1, index) + 1 if code.text(index + 1) == "<" else index + 1
-        first = _first_of_name(code, index, spaces, has_own=has_own)
-        if first is None or code.text(opening) != "(" or opening not in code.pairs:
-            continue
-        line, column = unit.lines.position(code.tokens[first].start)
-        arguments = code.span(opening, code.pairs[opening])
-        calls.append(
-            Call(
-                span=Span(start=code.tokens[first].start, end=arguments.end),
-                spelling=join(code, first, index + 1),
-                arguments=arguments,
-                line=line,
-                column=column,
-            )
-        )
-    return tuple(calls)
-
-
-def _api_namespaces(code: Code) -> frozenset[str]:
-    """Return the names of namespace AscendC in a file: its own and its aliases."""
-    names = {_API}
-    for index, text in enumerate(code.texts):
-        if text == "namespace" and code.text(index + 2) == "=":
-            target = index + 3 + (code.text(index + 3) == "::")
-            if code.text(target) in names and code.text(target + 1) == ";":
-                names.add(code.text(index + 1))
-    return frozenset(names)
-
-
-def _first_of_name(code: Code, index: int, spaces: frozenset[str], *, has_own: bool) -> int | None:
-    """Return where the possibly qualified name at `index` begins, or None if it does not name the API."""
-    before = code.text(index - 1)
-    if before == "::":
-        if code.text(index - 2) not in spaces:
-            return None
-        first = index - 2
-        if code.text(first - 1) == "::":
-            return None if code.is_identifier(first - 2) and code.texts[first - 2] not in _BEFORE_VALUES else first - 1
-        return first
-    if has_own or before in (".", "->") or (code.is_identifier(index - 1) and before not in _BEFORE_VALUES):
-        return None
-    return index
 
 
 def functions(unit: SourceUnit) -> tuple[Function, ...]:
@@ -239,29 +165,3 @@ def reachable(used: Mapping[str, frozenset[str]], start: Iterable[str]) -> froze
             reached.add(name)
             waiting += used.get(name, ())
     return frozenset(reached)
-
-
-def callers(unit: SourceUnit, name: str) -> tuple[Function, ...]:
-    """Return the functions and classes of the file that call the API function `name`, themselves or through others.
-
-    Errs on the side of too much, like `reachable`.
-    """
-    calls = find_calls(unit, Span(start=0, end=len(unit.text)), name)
-    places = [call.span.start for call in calls]
-    found = functions(unit)
-    used = identifiers_in(unit, *(function.span for function in found))
-    calling = {
-        place
-        for place, function in enumerate(found)
-        if bisect_left(places, function.span.start) < bisect_left(places, function.span.end)
-    }
-    waiting = list(calling)
-    users: dict[str, set[int]] = {}
-    for place, names in enumerate(used):
-        for each in names:
-            users.setdefault(each, set()).add(place)
-    while waiting:
-        new = users.pop(found[waiting.pop()].name, set()) - calling
-        calling |= new
-        waiting += new
-    return tuple(found[place] for place in sorted(calling))

@@ -1,49 +1,12 @@
 from __future__ import annotations
 
-import pytest
-
 from skrules.source import read
-from skrules.source.calls import callers, find_calls, functions, reachable, uses
-from skrules.source.model import SourceUnit, Span
+from skrules.source.calls import functions, reachable, uses
+from skrules.source.model import SourceUnit
 
 
 def unit_of(text: str) -> SourceUnit:
     return read(text.encode("latin-1"), "k.asc")
-
-
-def calls(text: str, name: str = "GetBlockNum") -> list[str]:
-    unit = unit_of(text)
-    return [call.spelling for call in find_calls(unit, Span(start=0, end=len(text)), name)]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("n = AscendC::GetBlockNum();", ["AscendC::GetBlockNum"]),
-        ("n = ::AscendC :: GetBlockNum ( );", ["::AscendC::GetBlockNum"]),
-        ("return ::AscendC::GetBlockNum();", ["::AscendC::GetBlockNum"]),
-        ("using namespace AscendC; n = GetBlockNum() + 1; return GetBlockNum();", ["GetBlockNum", "GetBlockNum"]),
-        ("namespace ac = AscendC; namespace b = ac; n = b::GetBlockNum();", ["b::GetBlockNum"]),
-        ("n = other::GetBlockNum();", []),
-        ("n = other::AscendC::GetBlockNum();", []),
-        ("n = x.GetBlockNum() + p->GetBlockNum();", []),
-        ('// GetBlockNum()\nchar *s = "GetBlockNum()";', []),
-        ("int64_t GetBlockNum() { return 1; } n = GetBlockNum() + AscendC::GetBlockNum();", ["AscendC::GetBlockNum"]),
-        ("extern int64_t GetBlockNum();", []),
-        ("auto f = GetBlockNum;", []),
-    ],
-)
-def test_spellings(text: str, expected: list[str]) -> None:
-    assert calls(text) == expected
-
-
-def test_spans_of_a_call() -> None:
-    text = "{\n  AscendC::Add<half>(a, (b), c); }"
-    (call,) = find_calls(unit_of(text), Span(start=0, end=len(text)), "Add")
-    assert text[call.span.start : call.span.end] == "AscendC::Add<half>(a, (b), c)"
-    assert text[call.arguments.start : call.arguments.end] == "(a, (b), c)"
-    assert (call.line, call.column) == (2, 3)
-    assert find_calls(unit_of(text), Span(start=0, end=3), "Add") == ()
 
 
 FILE = """
@@ -72,14 +35,6 @@ def test_functions_and_classes() -> None:
     blocks = found[0]
     assert FILE[blocks.span.start :].startswith("template <typename T>")
     assert FILE[blocks.body.start : blocks.body.end] == "{ return x * GetBlockNum(); }"
-
-
-def test_callers_are_transitive() -> None:
-    assert [function.name for function in callers(unit_of(FILE), "GetBlockNum")] == [
-        *("Blocks", "Base", "Init", "Traits"),
-        "Base",  # the constructor outside of the class names the class
-    ]
-    assert callers(unit_of(FILE), "Exp") == ()
 
 
 def test_reachable_goes_through_functions_classes_and_macros() -> None:
