@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from skrules.source import read
 from skrules.source.calls import functions, reachable, uses
 from skrules.source.model import SourceUnit
