@@ -111,6 +111,18 @@ def block_num_use(
     return BlockNumUse(calls=tuple(calls), indices=tuple(indices), findings=tuple(findings))
 
 
+def pasted_name(words: Collection[str]) -> str:
+    """Return a name of the block number that `##` can make of two or more of `words`, or ""."""
+    for name in (API, C_API, *sorted(RAW_WORDS)):
+        ends = {0}
+        for at in range(len(name)):
+            if at in ends:
+                ends |= {at + len(word) for word in words if word != name and name.startswith(word, at)}
+        if len(name) in ends:
+            return name
+    return ""
+
+
 def raw_finding(unit: SourceUnit, offset: int, kernel: str, word: str, *, accepted: bool) -> Finding:
     """Return the finding on a built-in block variable. `accepted`: the launch's blocks are the kernel's."""
     return finding(

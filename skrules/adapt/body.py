@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from skrules.adapt.askers import Helpers, read_helpers
-from skrules.adapt.blocknum import ACCEPT_HINT, API, api_names, block_num_use, raw_finding
+from skrules.adapt.blocknum import ACCEPT_HINT, API, api_names, block_num_use, pasted_name, raw_finding
 from skrules.adapt.edits import Edit, apply, line_start
 from skrules.adapt.guards import inactive_edits
-from skrules.adapt.helpers import BLOCK_NUM, DESTROY, PIPE, RAW, Chunk, Chunks, index_chunks, read_chunks
+from skrules.adapt.helpers import BLOCK_NUM, DESTROY, PASTE, PIPE, RAW, Chunk, Chunks, index_chunks, read_chunks
 from skrules.adapt.implicit import UNWRITTEN, implicit_chunks
 from skrules.adapt.names import legacy_edits, words_in, words_of
 from skrules.adapt.pipes import plan_pipes
@@ -101,6 +101,8 @@ def rewrite_body(
     edits = [*_task_macro_edits(unit.text, code), *legacy_edits(code.tokens), *use.index_edits(code)]
     twins = use_twins(facts.helpers, place, code, helpers, _number(sys_args), named, decision)
     findings = [*use.findings, *_in_helpers(kernel, helpers, decision, twins), *_statics(unit, kernel, code)]
+    if decision.helper_block_num != "accept":
+        findings += _pasted(kernel, helpers, words | named)
     edits += twins.edits
     if rewrites:
         edits += use.edits(code, _number(sys_args))
@@ -129,6 +131,16 @@ def rewrite_body(
         findings=tuple(findings),
         twins=twins.names,
     )
+
+
+def _pasted(kernel: Kernel, helpers: Sequence[Chunk], words: frozenset[str]) -> Iterator[Finding]:
+    """Say where `##` can make a name of the block number: what a macro makes is not looked through, so it is not known."""
+    made = [use for chunk in helpers for use in chunk.uses if use.what == PASTE]
+    name = pasted_name(words.union(*(chunk.words for chunk in helpers))) if made else ""
+    if name:
+        message = f"{kernel.name}: the macro '{made[0].word}' can make the name '{name}' with ##, which no twin would be given"
+        hint = f"write {name} out\n{ACCEPT_HINT}"
+        yield finding(made[0].unit, made[0].offset, "codegen.block-num-in-helper", message, hint=hint)
 
 
 def written(unit: SourceUnit, kernel: Kernel) -> tuple[SourceUnit, Kernel]:

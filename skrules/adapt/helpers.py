@@ -23,6 +23,7 @@ BLOCK_NUM = "block number"
 RAW = "raw block variable"
 PIPE = "TPipe"
 DESTROY = "Destroy"
+PASTE = "pasted name"
 FUNCTION, MACRO, STATEMENT = "function", "macro", "statement"
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -198,8 +199,10 @@ class _Reader:
         kinds = (
             {API: BLOCK_NUM, C_API: BLOCK_NUM, "TPipe": PIPE} | dict.fromkeys(RAW_WORDS, RAW) | dict.fromkeys(DESTROYERS, DESTROY)
         )
-        uses = tuple(self.use(kinds[word], index, word) for word in dict.fromkeys(words) if word in kinds)
-        return Chunk(names=(name,), words=frozenset(words), uses=uses, unit=self.unit, kind=MACRO)
+        uses = [self.use(kinds[word], index, word) for word in dict.fromkeys(words) if word in kinds]
+        if "##" in self.code.text(index):
+            uses.append(self.use(PASTE, index, name))
+        return Chunk(names=(name,), words=frozenset(words), uses=tuple(uses), unit=self.unit, kind=MACRO)
 
     def statements(self, outside: Sequence[int]) -> Iterator[Chunk]:
         """Aliases and variables at namespace scope bring in what they are made of."""

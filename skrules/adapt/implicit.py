@@ -14,6 +14,7 @@ from skrules.adapt.helpers import BLOCK_NUM, MACRO, RAW, Chunk, Use
 from skrules.source.calls import Function, functions
 from skrules.source.code import Code
 from skrules.source.model import SourceUnit, TokenKind
+from skrules.source.tokens import without_splices
 
 # A range-for calls these on what it runs over.
 UNWRITTEN = frozenset({"begin", "end"})
@@ -35,7 +36,8 @@ class Unnamed(Chunk):
 
 def implicit_chunks(units: Sequence[SourceUnit], chunks: Iterable[Chunk]) -> Iterator[Chunk]:
     """Yield what no walk by name finds. `chunks` are those that it knows of the same files."""
-    if not any(word in unit.text for unit in units for word in (API, C_API, *RAW_WORDS)):
+    texts = [without_splices(unit.text) for unit in units]
+    if not any(word in text for text in texts for word in (API, C_API, *RAW_WORDS)):
         return
     macros = _asking_macros(chunks)
     found = [functions(unit) for unit in units]

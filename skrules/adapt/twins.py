@@ -19,6 +19,7 @@ from skrules.adapt.helpers import BLOCK_NUM, FUNCTION, STATEMENT, Chunk
 from skrules.adapt.splice import Fragment, after_line
 from skrules.adapt.twin_classes import member_bodies, number_of_class
 from skrules.adapt.twin_edits import NUMBER, body_edits
+from skrules.adapt.twin_objects import check_objects
 from skrules.contract.model import SuperKernelDecision
 from skrules.source.code import Code
 from skrules.source.model import Span
@@ -71,6 +72,7 @@ def use_twins(
         for _ in twin_texts(helpers, names):
             pass  # for what it raises
         _check_order(helpers, names, (place, 0, 0), "the kernel", place)
+        check_objects(helpers, code, indices)
         return TwinUse(names=names, edits=tuple(body_edits(helpers, code, indices, number, (indices,))))
     except NoTwin as problem:
         return TwinUse(problem=str(problem))
@@ -136,6 +138,7 @@ def _twin(helpers: Helpers, helper: Helper) -> str:
     if (keeper := static_data(helper)) >= 0:
         raise NoTwin(f"'{helper.name}' has static data, which a copy would not share", code.tokens[keeper].start)
     check_repeated(helpers, helper)
+    check_objects(helpers, code, range(helper.first, helper.last + 1))
     edits = list(_edits(helpers, helper))
     if helper.is_class:
         edits += number_of_class(helpers, helper)

@@ -121,9 +121,14 @@ def has_line_end(blank: str) -> bool:
     return bool(_LINE_END.search(_SPLICES.sub("", blank) if "\\" in blank else blank))
 
 
+def without_splices(text: str) -> str:
+    """Return a text with its spliced lines joined."""
+    return _SPLICES.sub("", text) if "\\" in text else text
+
+
 def spelling(token: Token) -> str:
     """Return the text of an identifier or directive with its line splices taken out."""
-    return _SPLICES.sub("", token.text) if "\\" in token.text else token.text
+    return without_splices(token.text)
 
 
 def directive_name(text: str) -> str:

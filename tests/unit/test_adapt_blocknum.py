@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.adapt.blocknum import BlockNumUse, api_names, block_num_use, closed_scope, is_api
+from skrules.adapt import adapt
+from skrules.adapt.blocknum import BlockNumUse, api_names, block_num_use, closed_scope, is_api, pasted_name
 from skrules.adapt.edits import apply
 from skrules.adapt.places import tokens_in
+from skrules.contract.check import resolve
+from skrules.contract.load import load
 from skrules.findings import Severity
 from skrules.source import read
 from skrules.source.code import Code, code_of
@@ -101,3 +104,43 @@ def test_scopes_that_are_closed() -> None:
     code = read_code("{ a; auto f = [=] { b; }; auto g = [&a] { c; }; struct S { int d; }; if (x) { e; } }")
     found = {name: closed_scope(code, len(code.texts) - 1 - code.texts[::-1].index(name)) for name in "bcde"}
     assert found == {"b": None, "c": "lambda without a capture default", "d": "class", "e": None}
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ({"GetBlock", "Num"}, "GetBlockNum"),
+        ({"Get", "Block", "Num", "x"}, "GetBlockNum"),
+        ({"block", "_num"}, "block_num"),
+        ({"GetBlockNum"}, ""),  # whole: nothing was pasted
+        ({"Get", "Num", "GetBlockN"}, ""),
+        (set(), ""),
+    ],
+)
+def test_names_that_pasting_can_make(words: set[str], name: str) -> None:
+    assert pasted_name(words) == name
+
+
+@pytest.mark.parametrize(
+    ("macros", "code"),
+    [
+        ("#define CAT(a, b) a##b", "int n = AscendC::CAT(GetBlock, Num)();"),
+        ("#define CAT2(a, b) a##b\n#define CAT(a, b) CAT2(a, b)", "int n = AscendC::CAT(GetBlock, Num)();"),
+        ("#define GET(what) Get##what##Num()", "int n = AscendC::GET(Block);"),
+        ("#define CAT(a, b) a##b\nint f() { return AscendC::CAT(GetBlock, Num)(); }", "int n = f();"),
+    ],
+)
+def test_a_name_that_is_pasted_is_told_and_can_be_accepted(macros: str, code: str) -> None:
+    text = f'#include "kernel_operator.h"\n{macros}\n__global__ __vector__ void k(GM_ADDR x) {{ {code} }}\n'
+    unit = read(text.encode(), "k.asc")
+    for decision, status in ((b"", "needs-human"), (b", sk: {helper_block_num: accept}", "completed")):
+        contract = load(b"entries: {k: {outputs: [x]%s}}" % decision, "k.yaml")
+        source = adapt(unit, resolve(unit, contract))
+        assert source.status == status, [str(finding) for finding in source.findings]
+        assert ("can make the name 'GetBlockNum' with ##" in str(source.findings)) == (status == "needs-human")
+
+
+def test_pasting_of_other_names_is_no_matter() -> None:
+    macro = '#include "kernel_operator.h"\n#define CAT(a, b) a##b\n'
+    unit = read(f"{macro}__global__ __vector__ void k(GM_ADDR x) {{ int CAT(va, lue) = 1; }}\n".encode(), "k.asc")
+    assert adapt(unit, resolve(unit, load(b"entries: {k: {outputs: [x]}}", "k.yaml"))).status == "completed"

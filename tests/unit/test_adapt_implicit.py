@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from skrules.adapt import adapt
 from skrules.adapt.helpers import BLOCK_NUM, RAW, index_chunks, read_chunks
 from skrules.adapt.implicit import UNWRITTEN, implicit_chunks
+from skrules.contract.check import resolve
+from skrules.contract.load import load
 from skrules.source import read
 from skrules.source.model import SourceUnit
 
@@ -92,3 +95,13 @@ def test_a_range_for_runs_functions_that_it_does_not_name() -> None:
 )
 def test_what_does_not_ask(source: str) -> None:
     assert not asked(source, "f", part="int g() { return AscendC::GetBlockNum(); }\n")
+
+
+def test_a_name_that_is_spliced_over_two_lines_is_seen() -> None:
+    text = (
+        '#include "kernel_operator.h"\nstruct S { int v; };\n'
+        "__aicore__ inline bool operator<(S a, S b) { return a.v < (int)AscendC::GetBlock\\\nNum(); }\n"
+        "__global__ __vector__ void k(GM_ADDR x) { S a{1}, b{2}; bool c = a < b; }\n"
+    )
+    unit = read(text.encode(), "k.asc")
+    assert adapt(unit, resolve(unit, load(b"entries: {k: {outputs: [x]}}", "k.yaml"))).status == "needs-human"
