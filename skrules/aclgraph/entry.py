@@ -3,21 +3,14 @@ aggregating."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from skrules.binding.schema import argument_names, scalar_type
 from skrules.contract.ctype import scalar_dtype
 from skrules.contract.entry import EntryParameter
 from skrules.contract.model import ParameterKind, Role
-
-_FLOATS = ("float", "bfloat")
-# Words that cannot name an argument in a schema: tried with the parser of torch 2.13.
-_SCHEMA_WORDS = re.compile(
-    r"(False|None|NoneType|True|and|as|assert|break|class|continue|def|del|elif|else|for|global|if|import|in|is|not|or|pass|"
-    r"raise|return|while|with)\Z"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +38,6 @@ class PackageParameter:
         return bool(set(self.roles) & {Role.OUTPUT, Role.WORKSPACE})
 
     @property
-    def schema_name(self) -> str:
-        return f"{self.name}_" if _SCHEMA_WORDS.match(self.name) else self.name
-
-    @property
     def schema_type(self) -> str:
         """The type for callers: "Tensor", "Tensor?", "Tensor[]", "float", "bool", "int", "int[]" for the bytes of a struct."""
         if self.is_tensor:
@@ -57,9 +46,7 @@ class PackageParameter:
             return "Tensor[]"
         if self.kind is ParameterKind.HOST_STRUCT:
             return "int[]"
-        if self.dtype.startswith(_FLOATS):
-            return "float"
-        return "bool" if self.dtype == "bool" else "int"
+        return scalar_type(self.dtype)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -128,7 +115,7 @@ class PackageEntry:
     @property
     def schema(self) -> str:
         """What callers see. It returns one of its arguments and says nothing of what it writes: see `launch_schema`."""
-        arguments = ", ".join(f"{each.schema_type} {each.schema_name}" for each in self.parameters)
+        arguments = ", ".join(f"{each.schema_type} {name}" for each, name in self._named())
         return f"{self.name}({arguments}) -> {'Tensor' if self.returned else '()'}"
 
     @property
@@ -136,13 +123,16 @@ class PackageEntry:
         """The same call as an overload that says which tensors it writes, and returns nothing."""
         words = []
         written = 0
-        for each in self.parameters:
+        for each, name in self._named():
             kind = each.schema_type
             if (each.is_tensor or each.is_list) and each.is_written:
                 kind = kind.replace("Tensor", f"Tensor(a{written}!)")
                 written += 1
-            words.append(f"{kind} {each.schema_name}")
+            words.append(f"{kind} {name}")
         return f"{self.name}.launch({', '.join(words)}) -> ()"
+
+    def _named(self) -> Iterator[tuple[PackageParameter, str]]:
+        return zip(self.parameters, argument_names([each.name for each in self.parameters]), strict=True)
 
     @property
     def return_index(self) -> int | None:

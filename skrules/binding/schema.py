@@ -75,9 +75,8 @@ def _parameter(parameter: EntryParameter) -> Mapping[str, Any]:
     }
 
 
-def _names(entry: Entry) -> list[str]:
+def argument_names(own: Sequence[str]) -> list[str]:
     """Return the names of arguments: those of the kernel, with a `_` more where a schema has another use for the word."""
-    own = [parameter.name for parameter in parameters_of(entry)]
     names = []
     for name in own:
         if _SCHEMA_WORDS.match(name):
@@ -86,6 +85,17 @@ def _names(entry: Entry) -> list[str]:
                 name += "_"
         names.append(name)
     return names
+
+
+def scalar_type(dtype: str) -> str:
+    """Return how a schema calls a scalar of an encoding: "float", "bool" or "int"."""
+    if dtype.startswith(_FLOATS):
+        return "float"
+    return "bool" if dtype == "bool" else "int"
+
+
+def _names(entry: Entry) -> list[str]:
+    return argument_names([parameter.name for parameter in parameters_of(entry)])
 
 
 def _type(parameter: EntryParameter, place: int, *, is_returned: bool) -> str:
@@ -98,8 +108,5 @@ def _type(parameter: EntryParameter, place: int, *, is_returned: bool) -> str:
     if parameter.kind is ParameterKind.HOST_STRUCT:
         return "int[]"  # its bytes
     dtype = scalar_dtype(parameter.c_type) or parameter.dtype
-    if not dtype:
-        return "Scalar"  # of a type that only the compiler knows: it is judged when it is launched
-    if dtype.startswith(_FLOATS):
-        return "float"
-    return "bool" if dtype == "bool" else "int"
+    # Of a type that only the compiler knows, it is judged when it is launched.
+    return scalar_type(dtype) if dtype else "Scalar"

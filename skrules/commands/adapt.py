@@ -7,10 +7,9 @@ import sys
 from pathlib import Path
 
 from skrules.adapt import adapt
-from skrules.commands.files import bytes_of
 from skrules.contract.check import resolve
 from skrules.contract.load import load
-from skrules.engine.files import write_if_changed
+from skrules.engine.files import bytes_of, write_if_changed
 from skrules.findings import blockers
 from skrules.rules.generation import needs_human
 from skrules.source import read

@@ -21,13 +21,14 @@ from skrules.aclgraph.manifest import (
 )
 from skrules.aclgraph.package import IMPORT_PACKAGE, LAYOUT, TREE, Package, render_package
 from skrules.aclgraph.support import SupportDir
-from skrules.arch import load_archs
+from skrules.arch_file import load_archs
 from skrules.commands.adaptation import AdaptedFile, Request, adapt_asset, add_files, source_files
 from skrules.commands.asset import asset_root, read_asset
-from skrules.commands.files import OutputFolder, bytes_of, json_bytes
+from skrules.commands.files import OutputFolder, json_bytes
 from skrules.commands.public_names import NO_REPORT, NameResolution, load_names, load_understanding
 from skrules.contract.load import load
 from skrules.contract.model import SuperKernelDecision
+from skrules.engine.files import bytes_of
 from skrules.errors import UsageError
 from skrules.findings import Severity, blockers
 from skrules.rules.generation import needs_human

@@ -14,11 +14,11 @@ from skrules.adapt import AdaptedSource, adapt
 from skrules.binding.compiled_text import check_wrappers, marked, read_wrappers, text_of, verification_of, wrappers_of
 from skrules.binding.wrapper import check_shared, parameters_of
 from skrules.commands.asset import Asset, AssetSource
-from skrules.commands.files import bytes_of
 from skrules.commands.public_names import NameResolution
 from skrules.contract.check import resolve_units
 from skrules.contract.entry import Entry, Resolution
 from skrules.contract.model import Contract
+from skrules.engine.files import bytes_of
 from skrules.errors import UsageError
 from skrules.findings import Finding, Severity, blockers
 from skrules.source.form import SkForm

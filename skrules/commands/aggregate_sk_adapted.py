@@ -13,9 +13,10 @@ from skrules import resources
 from skrules.aclgraph.entry import PackageEntry
 from skrules.aclgraph.manifest import COMPLETED, DOCUMENT, package_entry
 from skrules.aclgraph.package import IMPORT_PACKAGE, LAYOUT, TREE, Package, render_package
-from skrules.arch import load_archs
+from skrules.arch_file import load_archs
 from skrules.commands.adapt_sk_from_global import check_package, declare_package
-from skrules.commands.files import OutputFolder, bytes_of, json_bytes
+from skrules.commands.files import OutputFolder, json_bytes
+from skrules.engine.files import bytes_of
 from skrules.errors import UsageError, did_you_mean
 
 _CONFIG_FLAGS = ("compile_options", "compile_definitions", "link_libraries", "link_options")

@@ -8,7 +8,8 @@ import os
 import sys
 
 from skrules.commands.place import declare_request, open_place
-from skrules.engine.records import needed_actions, record_of, text_of
+from skrules.engine.action import needed
+from skrules.engine.records import record_of, text_of
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     own = {str(operator.label) for operator in opened.graph.operators}
     shown = [action for action in actions if action.label in own]
     if options.deps:
-        shown = list(needed_actions(actions, shown))
+        shown = list(needed(actions, [action.outputs[0] for action in shown]))
     sys.stderr.write("".join(f"{note}\n" for note in opened.notes))
     if options.output == "json":
         sys.stdout.write(json.dumps([record_of(action) for action in shown], indent=2) + "\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from skrules import resources
-from skrules.arch import load_archs
+from skrules.arch_file import load_archs
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

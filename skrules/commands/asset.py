@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from skrules.aclgraph.support import SupportDir, support_headers
-from skrules.commands.files import bytes_of
+from skrules.engine.files import bytes_of
 from skrules.errors import UsageError
 from skrules.source import read
 from skrules.source.evaluation import Macros

@@ -17,14 +17,6 @@ _STAGE = ".skrules-partial"
 _MOVES = "moves"
 
 
-def bytes_of(path: Path) -> bytes:
-    """Return a file's content. Raises UsageError when it cannot be read."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
-
-
 def json_bytes(document: Mapping[str, Any]) -> bytes:
     """Return a document the way the public tool writes it: two blanks of indent, ASCII."""
     return (json.dumps(document, indent=2) + "\n").encode()

@@ -16,11 +16,12 @@ from skrules.aclgraph.bound import bound_entry
 from skrules.aclgraph.entry import PackageEntry
 from skrules.aclgraph.manifest import DOCUMENT as ADAPTED
 from skrules.aclgraph.package import TREE as ADAPTED_TREE
-from skrules.arch import load_archs
+from skrules.arch_file import load_archs
 from skrules.commands.aggregate_sk_adapted import read_adapted, read_config
-from skrules.commands.files import OutputFolder, bytes_of, json_bytes
+from skrules.commands.files import OutputFolder, json_bytes
 from skrules.compare.subject import Subject
 from skrules.contract.entry import Entry
+from skrules.engine.files import bytes_of
 from skrules.errors import NeedsHuman, ToolchainError, UsageError
 from skrules.standalone.fixtures import SUPPORT, Found, find_fixtures, subject_of, write_fixtures
 from skrules.standalone.project import CMAKE, TREE, Source, render_project, target_names

@@ -14,8 +14,9 @@ import sys
 from pathlib import Path
 
 from skrules.commands.place import declare_request, open_place
+from skrules.engine.action import needed
 from skrules.engine.files import write_atomically
-from skrules.engine.records import draw_actions, needed_actions
+from skrules.engine.records import draw_actions
 from skrules.errors import BuildError, ToolchainError
 
 _TIMEOUT_S = 120
@@ -31,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     _, opened = open_place(options, dict(os.environ))
     own = {str(operator.label) for operator in opened.graph.operators}
     actions = opened.graph.actions
-    drawn = needed_actions(actions, [action for action in actions if action.label in own])
+    drawn = needed(actions, [action.outputs[0] for action in actions if action.label in own])
     data = draw_actions(" ".join(options.labels) or "//...", drawn).encode()
     is_svg = options.output == "svg" or (options.output is None and options.file is not None and options.file.suffix == ".svg")
     if is_svg:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from skrules.commands.files import bytes_of
 from skrules.contract.entry import Entry
+from skrules.engine.files import bytes_of
 from skrules.errors import Location, UsageError
 from skrules.label import is_name
 

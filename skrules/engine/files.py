@@ -1,10 +1,20 @@
-"""Writing results: whole or not at all, and only when they changed."""
+"""Reading what users name, and writing results: whole or not at all, and only when they changed."""
 
 from __future__ import annotations
 
 import os
 import threading
 from pathlib import Path
+
+from skrules.errors import UsageError
+
+
+def bytes_of(path: Path) -> bytes:
+    """Return a file's content. Raises UsageError when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
 
 
 def write_if_changed(path: Path, data: bytes) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from skrules.engine.action import Action
@@ -41,19 +41,6 @@ def text_of(action: Action) -> str:
             lines += [f"  {title}:", *(f"    {name}: {value}" for name, value in sorted(values.items()))]
     lines += ["  command:", *(f"    {shlex.join(words)}" for words in action.command)] if action.command else ["  runs in Python"]
     return "\n".join([*lines, ""])
-
-
-def needed_actions(actions: Sequence[Action], wanted: Iterable[Action]) -> tuple[Action, ...]:
-    """Return `wanted` and all of `actions` whose outputs they need, in the order of `actions`."""
-    made_by = {output: action for action in actions for output in action.outputs}
-    waiting = list(wanted)
-    needed: set[str] = set()
-    while waiting:
-        action = waiting.pop()
-        if action.outputs[0] not in needed:
-            needed.add(action.outputs[0])
-            waiting += [made_by[path] for path in action.inputs if path in made_by]
-    return tuple(action for action in actions if action.outputs[0] in needed)
 
 
 def draw_actions(title: str, actions: Sequence[Action]) -> str:

@@ -18,7 +18,7 @@ from skrules.engine.action import Action
 from skrules.engine.files import write_atomically
 from skrules.errors import TestFailure
 from skrules.rules.context import Context
-from skrules.rules.declaration import Target
+from skrules.rules.declaration import Target, reference_of
 from skrules.rules.operator import OperatorActions
 from skrules.toolchain.base import CompileKernel, Link
 
@@ -75,7 +75,7 @@ def compare_actions(target: Target, arch: str, build: OperatorActions, context: 
     folder = f"{context.build}/compare/{arch}/{target.label.path}"
     program = _link(target, context.archs.arch(arch), build, f"{folder}/compare", context)
     verdict, failed_verdict = f"{folder}/verdict.json", f"{folder}/verdict.failed.json"
-    cases, reference = target.file("cases"), _reference_of(target, context.root)
+    cases, reference = target.file("cases"), reference_of(target, context.root)
     run = Action(
         mnemonic="COMPARE",
         label=str(target.label),
@@ -119,13 +119,6 @@ def _link(target: Target, arch: Arch, build: OperatorActions, output: str, conte
         environment=context.toolchain.environment(),
         memory=context.toolchain.memory.link,
     )
-
-
-def _reference_of(target: Target, root: Path) -> str:
-    if target.file("reference"):
-        return target.file("reference")
-    beside = f"{target.file('cases').rpartition('/')[0]}/reference.py"
-    return beside if (root / beside).is_file() else ""
 
 
 def _runner(

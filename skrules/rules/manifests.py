@@ -122,13 +122,21 @@ def is_shared(label: str) -> bool:
 
 def _machine(toolchain: Toolchain, environ: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the files and folders outside of the workspace by which tools and generators may change."""
-    own = [resources.package(), resources.templates(), resources.toolchains()]
-    files = [path for base in own for path in base.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    folders = [*own, *(path for base in own for path in base.rglob("*") if path.is_dir() and path.name != "__pycache__")]
-    searched = [Path(part) for part in (*environ.get("PATH", "").split(os.pathsep), *sys.path) if part]
-    files += [Path(found) for name in toolchain.files() if (found := shutil.which(name) or name) and Path(found).is_file()]
-    there = [str(path) for path in (*folders, *searched) if path.is_dir()]
-    return tuple(dict.fromkeys(map(str, files))), tuple(dict.fromkeys(there))
+    files: dict[str, None] = {}
+    folders: dict[str, None] = {}
+    for own in (resources.package(), resources.templates(), resources.toolchains()):
+        for here, below, names in os.walk(own):
+            below[:] = [name for name in below if name != "__pycache__"]
+            folders[here] = None
+            files.update(dict.fromkeys(f"{here}/{name}" for name in names))
+    for part in (*environ.get("PATH", "").split(os.pathsep), *sys.path):
+        if part and Path(part).is_dir():
+            folders[str(Path(part))] = None
+    for name in toolchain.files():
+        found = shutil.which(name) or name
+        if Path(found).is_file():
+            files[found] = None
+    return tuple(files), tuple(folders)
 
 
 def _stats(files: Iterable[str]) -> dict[str, Known]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skrules import resources
-from skrules.arch import load_archs
+from skrules.arch_file import load_archs
 from skrules.rules.archs import with_archs
 from skrules.rules.context import Context, make_context
 from skrules.rules.graph import Graph, make_graph

@@ -112,7 +112,7 @@ class Build:
             journal=Journal(journal_folder(self.root, self.opened.context.build)),
             digests=digests,
             slots=MemorySlots(available_memory()),
-            say=lambda text: self.output.complain(text),
+            say=self.output.complain,
             cache=None if self.is_dry else _cache(os.environ),
             show_commands=self.request.verbose,
             note_process=self.note_process,

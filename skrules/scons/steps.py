@@ -59,6 +59,7 @@ class Steps:
         self._review = review
         self._said: set[str] = set()
         self._nodes: dict[str, StepNode] = {}
+        self._count = 0
         self._causes: dict[str, tuple[Cause, ...]] = {}
         self._status = _GRAVITY[-1]
         self._lock = threading.Lock()
@@ -68,6 +69,7 @@ class Steps:
         for action in actions:
             node = StepNode(action, is_current=self._is_current, carry_out=self._carry_out, remove=self._remove)
             node.add_inputs(list(dict.fromkeys(self._nodes[path] for path in action.inputs if path in self._nodes)))
+            self._count += 1
             for output in action.outputs:
                 self._nodes[output] = node
 
@@ -76,7 +78,7 @@ class Steps:
         return list(dict.fromkeys(self._nodes[output] for output in outputs))
 
     def __len__(self) -> int:
-        return len(set(self._nodes.values()))
+        return self._count
 
     @property
     def executed(self) -> int:

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from skrules.binding.wrapper import parameters_of
-from skrules.commands.files import bytes_of
 from skrules.compare import numbers
 from skrules.compare.case import Case
 from skrules.compare.cases import load_cases
@@ -29,6 +28,7 @@ from skrules.compare.subject import Argument, Subject
 from skrules.contract.ctype import scalar_dtype
 from skrules.contract.entry import Entry
 from skrules.contract.model import ParameterKind
+from skrules.engine.files import bytes_of
 from skrules.errors import UsageError
 from skrules.standalone.published import DOCUMENT, read_published
 

@@ -22,7 +22,7 @@ def arch_include(store: cache.Cache, scratch: Path) -> Path:
 
     def write(folder: Path) -> None:
         # Imported here: reading YAML costs more than all else a compilation does in Python, and is seldom needed.
-        from skrules.arch import load_archs
+        from skrules.arch_file import load_archs
 
         (folder / HEADER).parent.mkdir(parents=True, exist_ok=True)
         (folder / HEADER).write_text(render_arch_table(load_archs(table)))

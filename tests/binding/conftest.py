@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from skrules import resources
-from skrules.arch import load_archs
+from skrules.arch_file import load_archs
 from skrules.binding import templates
 from skrules.binding.descriptor import render_descriptor
 from skrules.binding.detect import TorchInfo, find_torch

@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,18 +60,18 @@ class MovingWorkspace:
         }
 
     def scons(self, *words: str) -> Ran:
-        done = self._run("-m", "SCons", "-Q", "TOOLCHAIN=bisheng", *words)
+        done = self.run([sys.executable, "-m", "SCons", "-Q", "TOOLCHAIN=bisheng", *words])
         steps = sorted(" ".join(filter(None, match.groups())) for match in _STEP.finditer(done.stdout))
         return Ran(status=done.returncode, output=done.stdout, steps=steps)
 
     def why(self, *words: str) -> str:
-        done = self._run("-c", "import sys; from skrules.cli import main; sys.exit(main())", "why", *words)
+        done = self.run([sys.executable, "-c", "import sys; from skrules.cli import main; sys.exit(main())", "why", *words])
         assert done.returncode == 0, done.stdout
         return done.stdout
 
-    def _run(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def run(self, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, *words],
+            command,
             cwd=self.root,
             env=self.environment,
             stdin=subprocess.DEVNULL,

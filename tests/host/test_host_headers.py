@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skrules import resources
-from skrules.arch import load_archs
+from skrules.arch_file import load_archs
 
 PROFILING = """
 #include "acl/acl_prof.h"

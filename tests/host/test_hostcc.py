@@ -376,7 +376,7 @@ def host() -> HostToolchain:
 
 @pytest.fixture(scope="module")
 def real_arch():
-    from skrules.arch import load_archs
+    from skrules.arch_file import load_archs
 
     return load_archs(resources.toolchains() / "ascend.yaml").arch("dav-2201")
 

@@ -89,7 +89,7 @@ def test_files_that_may_not_grow(workspace):
     large = '    output.write_bytes(b"x" * 4000000)\n    output.write_text(f'
     workspace.compiler.write_text(workspace.compiler.read_text().replace("    output.write_text(f", large))
     command = f"ulimit -f 2000; exec {sys.executable} -m SCons -Q -k TOOLCHAIN=bisheng"
-    done = run(["/bin/sh", "-c", command], workspace)
+    done = workspace.run(["/bin/sh", "-c", command])
     assert done.returncode == 1
     told = done.stdout.partition("failed: 4 steps\n")[2].splitlines()
     assert all("(ASC)  OSError: [Errno 27] File too large" in line for line in told[:4]), done.stdout
@@ -99,23 +99,9 @@ def test_files_that_may_not_grow(workspace):
     assert workspace.scons("--no-fast-path").steps == []
 
 
-def run(command, workspace):
-    return subprocess.run(
-        command,
-        cwd=workspace.root,
-        env=workspace.environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-
-
 def humble_scons(workspace, *words):
     """Run scons as somebody whom permissions stop."""
-    return run([*_HUMBLE, sys.executable, "-m", "SCons", "-Q", "TOOLCHAIN=bisheng", *words], workspace)
+    return workspace.run([*_HUMBLE, sys.executable, "-m", "SCons", "-Q", "TOOLCHAIN=bisheng", *words])
 
 
 @needs_permissions

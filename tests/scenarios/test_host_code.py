@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from skrules import resources
-from skrules.arch import load_archs
+from skrules.arch_file import load_archs
 from skrules.toolchain.base import Link
 from skrules.toolchain.host import HostToolchain
 

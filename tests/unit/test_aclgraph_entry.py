@@ -45,3 +45,7 @@ def test_the_encoding_of_a_scalar_is_that_of_its_type() -> None:
     known = EntryParameter(name="n", c_type="unsigned short", kind=ParameterKind.SCALAR, dtype="int64")
     named = EntryParameter(name="n", c_type="Mode", kind=ParameterKind.SCALAR, dtype="int8")
     assert (package_parameter(known).dtype, package_parameter(named).dtype) == ("uint16", "int8")
+
+
+def test_a_word_of_schemas_gets_a_name_that_no_other_argument_has() -> None:
+    assert entry(scalar("in", "int32"), scalar("in_", "int32")).schema == "op(int in__, int in_) -> ()"

@@ -11,7 +11,7 @@ import pytest
 from skrules import resources
 from skrules.aclgraph.entry import PackageEntry, PackageParameter
 from skrules.aclgraph.package import IMPORT_PACKAGE, Package, render_package
-from skrules.arch import load_archs
+from skrules.arch_file import load_archs
 from skrules.contract.model import ParameterKind, Role
 
 torch = pytest.importorskip("torch")

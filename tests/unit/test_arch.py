@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from skrules import resources
-from skrules.arch import ArchTable, SkBind, load_archs
+from skrules.arch import ArchTable, SkBind
+from skrules.arch_file import load_archs
 from skrules.errors import ToolchainError, UsageError
 
 TABLE = """\

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from skrules import resources
-from skrules.arch import load_archs
+from skrules.arch_file import load_archs
 from skrules.binding.detect import TorchInfo, TorchNpuInfo
 from skrules.binding.package import module_name, package_files, package_paths, table_name
 

@@ -9,8 +9,8 @@ import pytest
 from small_workspace import write_workspace
 
 from skrules.cli import main
-from skrules.engine.action import Action
-from skrules.engine.records import needed_actions, record_of, text_of
+from skrules.engine.action import Action, needed
+from skrules.engine.records import record_of, text_of
 
 FIELDS = {
     *("mnemonic", "label", "arch", "what", "inputs", "outputs", "depfile", "runs", "commands", "environment", "key", "digest"),
@@ -118,8 +118,8 @@ def test_needed_steps_keep_their_order():
         return Action(mnemonic="M", label="//x", inputs=inputs, outputs=(output, f"{output}.more"), run=print)
 
     steps = [step("a", "source"), step("b", "a.more"), step("other", "a"), step("c", "b", "a")]
-    assert [action.outputs[0] for action in needed_actions(steps, [steps[3]])] == ["a", "b", "c"]
-    assert needed_actions(steps, []) == ()
+    assert [action.outputs[0] for action in needed(steps, steps[3].outputs)] == ["a", "b", "c"]
+    assert needed(steps, []) == ()
 
 
 def test_commands_can_be_pasted_into_a_shell():

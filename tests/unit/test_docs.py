@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skrules import resources
-from skrules.arch import load_archs
+from skrules.arch_file import load_archs
 from skrules.cli import main
 from skrules.compare.case_keys import CASES
 from skrules.contract.keys import CONTRACT

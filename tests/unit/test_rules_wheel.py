@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skrules import resources
-from skrules.arch import load_archs
+from skrules.arch_file import load_archs
 from skrules.binding.detect import TorchInfo, TorchNpuInfo
 from skrules.engine.action import NO_LAUNCHER
 from skrules.errors import BuildError, SkrulesError, ToolchainError, UsageError

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from skrules import resources
-from skrules.arch import Arch, load_archs
+from skrules.arch import Arch
+from skrules.arch_file import load_archs
 from skrules.engine.depfile import read_depfile
 from skrules.toolchain.base import CompileCpp, CompileKernel, Link
 from skrules.toolchain.bisheng import PROGRAM_LIBRARIES

@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from skrules import resources
-from skrules.arch import Arch, load_archs
+from skrules.arch import Arch
+from skrules.arch_file import load_archs
 from skrules.toolchain.arch_header import render_arch_table
 from skrules.toolchain.base import CompileCpp, CompileKernel, Link
 from skrules.toolchain.cxx import machine_flags

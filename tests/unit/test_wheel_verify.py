@@ -217,10 +217,10 @@ def test_a_renamed_wheel():
 
 
 def test_paths_of_the_builder():
-    files = changed(ADD, tiny_module("add_dav_2201", note=b"/home/me/work/add.asc\0"))
+    files = changed(ADD, tiny_module("add_dav_2201", note=b"/somewhere/work/add.asc\0"))
     assert verify(packed(files), HOST.file_name) == ()
-    assert verify(packed(files), HOST.file_name, private=("/home/me/work/",)) == (
-        f"{ADD} holds the path '/home/me/work/': another machine would make another file",
+    assert verify(packed(files), HOST.file_name, private=("/somewhere/work/",)) == (
+        f"{ADD} holds the path '/somewhere/work/': another machine would make another file",
     )
 
 
