@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from skrules.engine.lock import BuildLock
 from tests.data.moving_workspace import MovingWorkspace
 
 SCALE = "build/bisheng/obj/dav-2201/ops/scale/scale.o"
@@ -238,6 +239,7 @@ def test_h5_the_file_that_was_only_touched_is_not_blamed(tmp_path, workspace):
     plain.scons()
     os.utime(plain.root / "a", (1, 1))
     (plain.root / "b").write_text("edited")
+    os.utime(plain.root / "b", (2, 2))  # SCons counts whole seconds, and the first build may have been in this one
     told = plain.scons("--debug=explain")
     assert "`a' changed" in told
     assert "`b' changed" in told
@@ -254,7 +256,9 @@ def test_h5_the_file_that_was_only_touched_is_not_blamed(tmp_path, workspace):
 def test_h6_two_builds_in_one_tree(tmp_path, workspace):
     text = (
         "import time\nenv = Environment(tools=[])\n"
-        "def make(target, source, env):\n    open('log', 'a').write('made '); time.sleep(1)\n"
+        "def make(target, source, env):\n    with open('log', 'a') as log: log.write('made ')\n"
+        "    for _ in range(300):  # until the other one is here too, however long it takes to start\n"
+        "        if open('log').read() == 'made made ': break\n        time.sleep(0.1)\n"
         "    open(str(target[0]), 'w').write('x')\n"
         "env.Command('out', 'in', make)\n"
     )
@@ -264,6 +268,8 @@ def test_h6_two_builds_in_one_tree(tmp_path, workspace):
     assert plain.read("log") == "made made "  # at the same time, in the same files
 
     workspace.edit("ops/scale/scale.asc", "count == 0", "count  == 0")
+    lock = BuildLock(workspace.root / "build/.skrules/lock")
+    lock.acquire(lambda _text: None)
     command = [sys.executable, "-m", "SCons", "-Q", *WORDS]
     started = [
         subprocess.Popen(
@@ -271,8 +277,10 @@ def test_h6_two_builds_in_one_tree(tmp_path, workspace):
         )
         for _ in range(2)
     ]
+    # Both are started, and so wait, before the tree is let go.
+    first = [process.stdout.readline() for process in started]
+    assert first == [f"scons: waiting for another build in this folder (process {os.getpid()})\n"] * 2
+    lock.release()
     texts = [process.communicate(timeout=60)[0] for process in started]
     assert [process.returncode for process in started] == [0, 0]
-    waited = [f"scons: waiting for another build in this folder (process {process.pid})" for process in started]
-    assert (waited[0] in texts[1]) != (waited[1] in texts[0])
     assert sum(text.count("[ASC") for text in texts) == 1
