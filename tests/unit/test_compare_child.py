@@ -15,8 +15,10 @@ from skrules.errors import BuildError
 
 # A program with a child of its own; both would go on for a minute.
 HANGS = ["/bin/sh", "-c", "sleep 60 & echo $$ $! >pids.new; mv pids.new pids; wait"]
-BUILDER = f"""import os, sys
+# Whoever started the tests in the background may have told them to ignore Ctrl-C, and that is inherited.
+BUILDER = f"""import os, signal, sys
 from skrules.compare.child import never, run_child
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with open("out", "wb") as out:
     run_child({HANGS!r}, env=os.environ, stdout=out, stderr=out, timeout_s=60, interrupted=never, what="it")
 """
