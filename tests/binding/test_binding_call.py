@@ -220,3 +220,23 @@ def test_large_ints_are_rounded_once(
     bits = sent(module, **{name: sign * value})[name]
     got = bits if code else struct.unpack("<f", struct.pack("<I", int(str(bits)) << 16))[0]
     assert got == sign * expected
+
+
+def test_tensors_of_the_cpu_are_launched_on_the_current_device(module: ModuleType, stub: Stub) -> None:
+    x, y, z = torch.arange(8.0), torch.ones(8), torch.zeros(8)
+    for device in (2, 0):
+        stub.library.stub_set_device(device)
+        module.run_add(x, y, z, 8)
+        assert stub.ask("stub_device") == device
+
+
+def test_a_captured_launch_is_not_waited_for(module: ModuleType, stub: Stub) -> None:
+    x, y, z = torch.arange(8.0), torch.ones(8), torch.zeros(8)
+    stub.library.stub_fail(b"a launch of before")
+    stub.library.stub_capture(1)
+    try:
+        assert module.run_add(x, y, z, 8) is z
+    finally:
+        stub.library.stub_capture(0)
+    with pytest.raises(RuntimeError, match="a launch of before"):
+        module.run_add(x, y, z, 8)

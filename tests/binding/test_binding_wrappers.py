@@ -225,3 +225,14 @@ def test_other_arguments_are_checked_as_ever(module: ModuleType, refused: Refuse
 def test_a_kernel_that_is_not_in_the_build_says_why(module: ModuleType, refused: Refused) -> None:
     text = refused(RuntimeError, module.run_gone, torch.ones(1), b"")
     assert text == "sample: run_gone(): its kernel stands under '#ifdef NEVER', which does not hold in this build"
+
+
+def test_nothing_is_prepared_under_capture(module: ModuleType, stub: Stub, refused: Refused) -> None:
+    call = chain(2)
+    stub.library.stub_capture(1)
+    try:
+        text = refused(RuntimeError, module.prepare_chain, *call)
+    finally:
+        stub.library.stub_capture(0)
+    assert text.endswith("a graph is being captured; prepare before the capture begins")
+    assert "is not prepared" in refused(RuntimeError, module.run_chain, *call)

@@ -1,7 +1,8 @@
 // The device of a call: which tensors it takes, how many cores it has, its stream, and what ends a launch.
 //
 // SKRULES_TORCH_NPU: a real NPU under torch_npu. Launches are asynchronous on torch_npu's current stream.
-// Otherwise: the host toolchain's emulation. Launches are run to their end, and a failure is raised.
+// Otherwise: the host toolchain's emulation, on the stream that this thread has chosen in it. Launches are run to their end, and
+// a failure is raised; what is launched on a stream that is being captured runs when the graph does.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -22,18 +23,22 @@
 #include <acl/acl_rt.h>
 #include <torch_npu/csrc/core/npu/NPUStream.h>
 #else
-// The part of the ACL that the host runtime library has, and its own two functions. By value and name the same as in
-// CANN's acl_rt.h; declared here because the library's header brings the whole device API with it.
+// The part of the ACL that the host runtime library has, and functions of its own. By value and name the same as in CANN's
+// acl_rt.h; declared here because the library's header brings the whole device API with it.
 extern "C" {
 int aclrtGetDeviceInfo(uint32_t device, int attribute, int64_t *value);
+int aclrtGetDevice(int32_t *device);
 int aclrtSynchronizeStream(void *stream);
+int aclmdlRICaptureGetInfo(void *stream, int *status, void **model);
 const char *aclGetRecentErrMsg();
 void skrules_host_register_memory(void *address, size_t bytes);
 void skrules_host_unregister_memory(void *address);
+void *skrules_host_current_stream(int32_t device);
 }
 constexpr int ACL_DEV_ATTR_AICORE_CORE_NUM = 101;
 constexpr int ACL_DEV_ATTR_VECTOR_CORE_NUM = 201;
 constexpr int ACL_DEV_ATTR_NPU_ARCH = 601;
+constexpr int ACL_MODEL_RI_CAPTURE_STATUS_NONE = 0;
 #endif
 
 namespace skrules::binding {
@@ -179,19 +184,47 @@ class Memory {
     c10::SmallVector<void *, 8> known_;
 };
 
-inline int deviceIndex(const at::Tensor *) { return 0; }
+// Tensors of the cpu are for every device: the current one runs the kernel.
+inline int deviceIndex(const at::Tensor *first) {
+    if (first && isNpu(first->device())) return first->device().index();
+    int32_t current = 0;
+    if (aclrtGetDevice(&current) != 0) refuse(PyExc_RuntimeError, "no device is set" + recentError());
+    return current;
+}
+
+// The stream that this thread has chosen for a device, in the beginning its default stream.
+inline void *streamOf(int device) {
+    void *stream = skrules_host_current_stream(device);
+    if (!stream) refuse(PyExc_RuntimeError, "no stream of device " + std::to_string(device) + recentError());
+    return stream;
+}
+
+inline bool isCaptured(void *stream) {
+    int status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    if (const int error = aclmdlRICaptureGetInfo(stream, &status, nullptr)) {
+        refuse(PyExc_RuntimeError, "the stream is gone: error " + std::to_string(error) + recentError());
+    }
+    return status != ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+}
 
 // Calls start(blocks, stream); what it returns is why nothing was launched, or nullptr.
 template <class Start> void launch(const Entry &entry, int device, const Start &start) {
+    const uint32_t blocks = blocksOf(entry, device);
+    void *stream = streamOf(device);
+    const bool captured = isCaptured(stream);
     // With the GIL: the emulation runs one launch at a time.
-    if (const char *refusal = start(blocksOf(entry, device), nullptr)) refuse(PyExc_ValueError, refusal);
-    if (const int status = aclrtSynchronizeStream(nullptr)) {
+    if (const char *refusal = start(blocks, stream)) refuse(PyExc_ValueError, refusal);
+    if (captured) return;  // a launch that was refused is told by the end of the capture
+    if (const int status = aclrtSynchronizeStream(stream)) {
         refuse(PyExc_RuntimeError, "the kernel failed with error " + std::to_string(status) + recentError());
     }
 }
 
-// Copies bytes to the device, whose memory is the host's. Its default stream is never captured.
-inline void store(int, void *to, const std::vector<std::byte> &bytes) { std::memcpy(to, bytes.data(), bytes.size()); }
+// Copies bytes to the device, whose memory is the host's. Not under capture: a graph would not hold the copy.
+inline void store(int device, void *to, const std::vector<std::byte> &bytes) {
+    if (isCaptured(streamOf(device))) refuse(PyExc_RuntimeError, "a graph is being captured; prepare before the capture begins");
+    std::memcpy(to, bytes.data(), bytes.size());
+}
 
 #endif
 

@@ -13,6 +13,10 @@ struct State {
     size_t bytesOfLaunch = 0;
     std::string error;
     bool noDevice = false;
+    bool captured = false;
+    void *stream = nullptr;  // of the last launch
+    char streams[4] = {};    // their addresses are the streams of four devices
+    int current = 0;
 } state;
 }  // namespace
 
@@ -22,7 +26,16 @@ int aclrtGetDeviceInfo(uint32_t, int attribute, int64_t *value) {
     *value = attribute == 201 ? 48 : attribute == 101 ? 24 : attribute == 601 ? 2201 : 0;
     return 0;
 }
+int aclrtGetDevice(int32_t *device) {
+    *device = state.current;
+    return 0;
+}
 int aclrtSynchronizeStream(void *) { return state.error.empty() ? 0 : 507015; }
+int aclmdlRICaptureGetInfo(void *, int *status, void **) {
+    *status = state.captured;
+    return 0;
+}
+void *skrules_host_current_stream(int32_t device) { return device < 0 || device > 3 ? nullptr : &state.streams[device]; }
 const char *aclGetRecentErrMsg() {
     static std::string said;
     said = state.error;
@@ -32,7 +45,8 @@ const char *aclGetRecentErrMsg() {
 void skrules_host_register_memory(void *address, size_t bytes) { state.memory[address] = bytes; }
 void skrules_host_unregister_memory(void *address) { state.memory.erase(address); }
 
-void stub_launch(uint32_t blocks, void *) {
+void stub_launch(uint32_t blocks, void *stream) {
+    state.stream = stream;
     ++state.launches;
     state.blocks = blocks;
     state.memoryOfLaunch = state.memory.size();
@@ -41,6 +55,10 @@ void stub_launch(uint32_t blocks, void *) {
 }
 void stub_fail(const char *reason) { state.error = reason; }
 void stub_no_device(int gone) { state.noDevice = gone != 0; }
+void stub_capture(int captured) { state.captured = captured != 0; }
+void stub_set_device(int device) { state.current = device; }
+// The device whose stream the last launch was on.
+int stub_device() { return static_cast<int>(static_cast<char *>(state.stream) - state.streams); }
 uint32_t stub_launches() { return state.launches; }
 uint32_t stub_blocks() { return state.blocks; }
 size_t stub_memory() { return state.memory.size(); }
