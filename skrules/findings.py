@@ -19,6 +19,27 @@ class Severity(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """An edit that settles a finding and that `skrules apply-remediation` can make.
+
+    `kind` is one of `rename-symbol`, `remove-line-containing`, `add-include`, `replace-pattern`; `file` stands relative to
+    the tree that was looked at, with `/`. `digest` is the SHA-256 of the file's bytes as they were when the finding was
+    made, in hex: a file that has changed since is not edited. Without it nothing is compared.
+    """
+
+    kind: str
+    file: str
+    old_value: str = ""
+    new_value: str = ""
+    digest: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """Return the fix as plain data with stable keys; `digest` only where it is known."""
+        data = {"kind": self.kind, "target_file": self.file, "old_value": self.old_value, "new_value": self.new_value}
+        return data | ({"digest": self.digest} if self.digest else {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """`rule` is a public id such as `codegen.template-bind-target-required`; `hint` says what settles it."""
 
@@ -27,14 +48,15 @@ class Finding:
     at: Location
     message: str
     hint: str = ""
+    fix: Fix | None = None
 
     def __str__(self) -> str:
         text = f"{self.severity}: {self.at}: {self.message} [{self.rule}]"
         return text + "".join(f"\n  {line}" for line in self.hint.splitlines())
 
     def to_json(self) -> dict[str, Any]:
-        """Return the finding as plain data with stable keys."""
-        return {
+        """Return the finding as plain data with stable keys; `fix` only where there is one."""
+        data: dict[str, Any] = {
             "rule_id": self.rule,
             "severity": str(self.severity),
             "file": self.at.file,
@@ -43,6 +65,7 @@ class Finding:
             "message": self.message,
             "hint": self.hint,
         }
+        return data | ({"fix": self.fix.to_json()} if self.fix else {})
 
 
 def blockers(findings: Iterable[Finding]) -> tuple[Finding, ...]:
