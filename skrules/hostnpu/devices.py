@@ -13,7 +13,8 @@ from typing import TypeAlias
 import torch
 
 from skrules import resources
-from skrules.arch import Arch, load_archs
+from skrules.arch import Arch
+from skrules.arch_file import load_archs
 from skrules.hostnpu import acl
 
 Device: TypeAlias = torch.device | str | int | None

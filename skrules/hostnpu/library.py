@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from skrules import resources
-from skrules.arch import load_archs
+from skrules.arch_file import load_archs
 from skrules.binding.detect import TorchInfo
 from skrules.errors import BuildError
 from skrules.toolchain import cache
