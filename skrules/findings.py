@@ -34,9 +34,9 @@ class Fix:
     digest: str = ""
 
     def to_json(self) -> dict[str, str]:
-        """Return the fix as plain data with stable keys; `digest` only where it is known."""
+        """Return the fix as a published `remediation_hint`: what is empty is left out."""
         data = {"kind": self.kind, "target_file": self.file, "old_value": self.old_value, "new_value": self.new_value}
-        return data | ({"digest": self.digest} if self.digest else {})
+        return {name: value for name, value in (data | {"digest": self.digest}).items() if value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
