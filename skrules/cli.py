@@ -21,6 +21,7 @@ COMMANDS = {
     "verify-wheel": "check a wheel: names, tags, hashes, and that every operator is there for every arch",
     "archs": "list the archs and chips that are known",
     "adapt": "print a kernel source adapted to SuperKernel",
+    "apply-remediation": "make the edits in the sources that findings carry, or show them as a diff",
     "new": "write a new operator into the workspace: kernel, contract, cases, reference, SConscript",
     "list-templates": "list the templates of new operators, as JSON",
     "generate-from-template": "write a new operator asset: its kernel, its contract and a note",

@@ -88,13 +88,18 @@ def columns(text: str) -> list[tuple[str, int]]:
     Tabs become blanks up to the next multiple of eight; what a terminal would obey instead of showing, such as escapes and
     marks that turn the direction of writing, becomes U+FFFD.
     """
-    shown: list[tuple[str, int]] = []
+    found: list[tuple[str, int]] = []
     at = 0
     for char in text:
         width = _width(char, at)
-        shown.append((" " * width if char == "\t" else char if char == " " or _is_shown(char) else "\ufffd", width))
+        found.append((" " * width if char == "\t" else char if char == " " or _is_shown(char) else "\ufffd", width))
         at += width
-    return shown
+    return found
+
+
+def shown(text: str) -> str:
+    """Return one line as a terminal shows it."""
+    return "".join(char for char, _ in columns(text))
 
 
 def _is_shown(char: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TextIO
 
 from skrules.findings import Finding, Severity
-from skrules.report.sources import Line, Sources, columns
+from skrules.report.sources import Line, Sources, columns, shown
 
 _WIDEST = 100  # columns of source that are shown: of a longer line a part
 _BEFORE = 60  # of these, how many may stand before the place
@@ -52,35 +52,35 @@ def _lines(finding: Finding, sources: Sources, paint: Paint) -> Iterator[str]:
 
 
 def _excerpt(line: Line, number: int, paint: Paint) -> Iterator[str]:
-    shown = columns(line.text)
-    before = sum(width for _, width in shown[: line.start])
-    first, last = 0, len(shown)
-    if sum(width for _, width in shown) > _WIDEST:
-        first = _fitting(shown[line.start - 1 :: -1], _BEFORE) if line.start else 0
-        first = line.start - first
-        last = first + _fitting(shown[first:], _WIDEST)
-        before = sum(width for _, width in shown[first : line.start])
+    chars = columns(line.text)
+    first, last = 0, len(chars)
+    if _width(chars) > _WIDEST:
+        first = line.start - (_fitting(chars[line.start - 1 :: -1], _BEFORE) if line.start else 0)
+        last = first + _fitting(chars[first:], _WIDEST)
     left = [_CUT] if first else []
-    right = [_CUT] if last < len(shown) else []
-    margin = f"{number:5d} | "
-    yield margin + "".join(char for char, _ in [*left, *shown[first:last], *right]).rstrip()
-    if line.end > line.start or line.start == len(shown):
-        marked = sum(width for _, width in shown[line.start : min(line.end, last)])
-        blanks = before + len(left)
+    right = [_CUT] if last < len(chars) else []
+    yield f"{number:5d} | " + "".join(char for char, _ in [*left, *chars[first:last], *right]).rstrip()
+    if line.end > line.start or line.start == len(chars):
+        blanks = _width([*left, *chars[first : line.start]])
+        marked = _width(chars[line.start : min(line.end, last)])
         yield f"{'':5} | {'':{blanks}}{paint(_CARET, '^' + '~' * (marked - 1))}"
 
 
-def _fitting(shown: Sequence[tuple[str, int]], room: int) -> int:
+def _width(chars: Iterable[tuple[str, int]]) -> int:
+    return sum(width for _, width in chars)
+
+
+def _fitting(chars: Sequence[tuple[str, int]], room: int) -> int:
     """Return how many of the first characters fit into so many columns."""
-    for count, (_, width) in enumerate(shown):
+    for count, (_, width) in enumerate(chars):
         room -= width
         if room < 0:
             return count
-    return len(shown)
+    return len(chars)
 
 
 def _shown_lines(text: str) -> list[str]:
-    return ["".join(char for char, _ in columns(line)) for line in text.split("\n")] if text else []
+    return [shown(line) for line in text.split("\n")] if text else []
 
 
 def _painted(code: str, text: str) -> str:
