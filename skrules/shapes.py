@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from skrules import resources
+from skrules.toolchain import cache
 
 if TYPE_CHECKING:
     import jinja2
@@ -23,14 +25,21 @@ def shape(
     """
     import jinja2  # rules name templates, and most runs fill none
 
+    from skrules.compiled_shapes import CompiledShapes
+
+    options: dict[str, Any] = {
+        "newline_sequence": "\r\n" if newline == "\r\n" else "\r" if newline == "\r" else "\n",
+        "trim_blocks": True,
+        "lstrip_blocks": True,
+        "keep_trailing_newline": True,
+        "autoescape": False,  # C++ and Python, not HTML
+    }
+    compiled = repr((sorted(options.items()), sorted(name for name, _ in filters)))
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(resources.templates() / room),
         undefined=jinja2.StrictUndefined,
-        newline_sequence="\r\n" if newline == "\r\n" else "\r" if newline == "\r" else "\n",
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # C++ and Python, not HTML
+        bytecode_cache=CompiledShapes(cache.root(os.environ) / "templates", compiled),
+        **options,
     )
     environment.filters.update(filters)
     return environment.get_template(name)

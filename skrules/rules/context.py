@@ -5,10 +5,9 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
-from skrules import resources
+from skrules import installed, resources
 from skrules.arch import ArchTable
 from skrules.binding.detect import TorchInfo
 from skrules.toolchain.base import Toolchain
@@ -76,7 +75,7 @@ def make_context(
 
 def _versions(*distributions: str) -> str:
     """Return the versions of Python and of libraries that decide what comes out: random numbers, YAML, rendered text."""
-    return " ".join([platform.python_version(), *(f"{name} {metadata.version(name)}" for name in distributions)])
+    return " ".join([platform.python_version(), *(f"{name} {installed.version(name)}" for name in distributions)])
 
 
 def _code_of(rooms: Iterable[str]) -> list[str]:

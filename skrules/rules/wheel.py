@@ -8,10 +8,9 @@ import posixpath
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import metadata
 from pathlib import Path
 
-from skrules import resources
+from skrules import installed, resources
 from skrules.binding.descriptor import entries_of
 from skrules.binding.detect import TorchInfo, find_torch
 from skrules.binding.runtime import runtime_flags
@@ -173,7 +172,7 @@ def _wheel(
     for path in licences:
         places[path] = (f"{distribution.dist_info}/licenses/{path}", plan.label)
     descriptors = {member.build.generated.descriptor: member for member in inside}
-    generator = f"skrules {metadata.version('skrules')}"
+    generator = f"skrules {installed.version('skrules')}"
     key = context.toolchain.key()
 
     def run(root: Path) -> None:
@@ -220,7 +219,7 @@ def _wheel(
         key={
             **key,
             "generator": digest_tree(resources.package(), ("wheel/*.py", "rules/wheel.py", "errors.py")),
-            "library": f"packaging {metadata.version('packaging')} zlib {zlib.ZLIB_RUNTIME_VERSION}",
+            "library": f"packaging {installed.version('packaging')} zlib {zlib.ZLIB_RUNTIME_VERSION}",
             "version": distribution.version,
             "metadata": json.dumps([render_metadata(distribution), render_wheel(distribution, generator), package]),
             "torch": f"{torch.version} {torch.cxx11_abi} {torch.npu.version if torch.npu else ''}",

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from SCons.Script import ARGLIST, COMMAND_LINE_TARGETS, AddOption, Dir, Exit, GetLaunchDir, GetOption, Help
+from SCons.Script import ARGLIST, COMMAND_LINE_TARGETS, AddOption, Environment, GetOption
 
 from skrules.engine.lock import BuildLock
 from skrules.engine.manifest import Freshness, Manifest, compare, load
@@ -48,21 +48,23 @@ class Workspace:
     def __init__(self, packages: Sequence[str] = ("ops",)) -> None:
         started = time.monotonic()
         _add_options()
-        Help(_help())
+        # Help() and the like, said without an environment, would look for every compiler that SCons knows.
+        self._scons = Environment(tools=[])
+        self._scons.Help(_help())
         if GetOption("help"):
             return
         try:
             self._build(packages, started)
         except SkrulesError as error:
             sys.stderr.write(f"{error}\n")
-            Exit(error.exit_code)
+            self._scons.Exit(error.exit_code)
         except OSError as error:  # a folder that may not be read or written, a full disk
             sys.stderr.write(f"error: {error.filename or 'the workspace'}: {error.strerror or error}\n")
-            Exit(BuildError.exit_code)
+            self._scons.Exit(BuildError.exit_code)
 
     def _build(self, packages: Sequence[str], started: float) -> None:
-        root = Path(Dir("#").abspath)
-        request = read_request(_words(root), assignments(ARGLIST))
+        root = Path(self._scons.Dir("#").abspath)
+        request = read_request(_words(root, Path(self._scons.GetLaunchDir())), assignments(ARGLIST))
         refuse_build_folder(root, packages, request.build)
         is_dry = bool(GetOption("no_exec") or GetOption("question"))
         lock = None if is_dry else BuildLock(state_folder(root, request.build) / "lock")
@@ -71,7 +73,7 @@ class Workspace:
         old, dirty = _known(root, path)
         if old is not None and not dirty:
             report_current(old, compared="compare" in request.verbs, silent=GetOption("silent"))
-            Exit(0)
+            self._scons.Exit(0)
         from skrules.scons.build import Build
 
         build = Build(root, packages, request, path, old, dirty, started, since, note_process=lock.note if lock else None)
@@ -119,10 +121,10 @@ def _add_options() -> None:
     )
 
 
-def _words(root: Path) -> tuple[str, ...]:
+def _words(root: Path, launched: Path) -> tuple[str, ...]:
     """Return the words of the command line; with -u, -U and -D they are relative to the folder where scons was started."""
     climbed = GetOption("climb_up")
-    started = Path(GetLaunchDir()).resolve()
+    started = launched.resolve()
     if not climbed or not started.is_relative_to(root.resolve()):
         return tuple(COMMAND_LINE_TARGETS)
     below = started.relative_to(root.resolve()).as_posix()
