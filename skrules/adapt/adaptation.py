@@ -18,6 +18,7 @@ from skrules.errors import Location
 from skrules.findings import Finding, Severity, blockers
 from skrules.shapes import shape
 from skrules.source.form import Form, SkForm, classify
+from skrules.source.kernels import DIGRAPH
 from skrules.source.model import Kernel, SourceUnit, Span
 from skrules.source.selection import MACRO_REDEFINED
 
@@ -59,8 +60,8 @@ def adapt(unit: SourceUnit, resolution: Resolution, headers: Sequence[SourceUnit
     renames, notes = _renames(unit)
     form = classify(unit)
     unclear = _form_findings(unit, form)
-    redefined = [each for header in headers for each in header.findings if each.rule == MACRO_REDEFINED]
-    findings = [*unit.findings, *redefined, *resolution.findings, *unclear, *notes]
+    unread = [each for header in headers for each in header.findings if each.rule in (MACRO_REDEFINED, DIGRAPH)]
+    findings = [*unit.findings, *unread, *resolution.findings, *unclear, *notes]
     entries: tuple[AdaptedEntry, ...] = ()
     fragments = renames
     status = COMPLETED

@@ -70,11 +70,13 @@ def args_struct(kernel: Kernel, name: str, unused: Collection[str]) -> ArgsStruc
         return None
     dependent = kernel.template_parameters or ()
     names = [parameter.name for parameter in kernel.parameters]
+    mentioned = {word for parameter in kernel.parameters for word in re.findall(r"\w+", parameter.type + parameter.array)}
     fields = []
     for index, parameter in enumerate(kernel.parameters):
-        field_name = parameter.name or free_name(f"unnamed{index}", names)
+        # A parameter may be called like a type; a field that is would change what the type of another one means.
+        wanted = f"{parameter.name}Field" if parameter.name in mentioned else parameter.name
+        field_name = free_name(wanted, {*names, *mentioned} - {parameter.name}) if wanted else free_name(f"unnamed{index}", names)
         fields.append(_field(parameter, field_name, {p.name for p in dependent}, parameter.name in unused))
-    mentioned = {word for parameter in kernel.parameters for word in re.findall(r"\w+", parameter.type + parameter.array)}
     return ArgsStruct(
         name=name, fields=tuple(fields), template=tuple(parameter for parameter in dependent if parameter.name in mentioned)
     )
@@ -126,8 +128,8 @@ def _field(parameter: Parameter, name: str, dependent: Collection[str], is_unuse
     mark = "[[maybe_unused]] " if is_unused else ""
     if parameter.array:
         rest = parameter.array.partition("]")[2].strip()
-        pointer = f"{declared} (*{name}){rest}" if rest else f"{declared} *{name}"
-        return Field(name=name, declaration=pointer, local=_local(parameter, f"{mark}{pointer}"))
+        field, local = (f"{declared} (*{each}){rest}" if rest else f"{declared} *{each}" for each in (name, parameter.name))
+        return Field(name=name, declaration=field, local=_local(parameter, f"{mark}{local}"))
     reference = _reference(declared)
     value = declared.removesuffix(reference).rstrip() if reference else declared
     # A reference to const can refer to the block itself; any other one needs a variable of its own to write to.
@@ -135,7 +137,7 @@ def _field(parameter: Parameter, name: str, dependent: Collection[str], is_unuse
     return Field(
         name=name,
         declaration=f"{_alignment(value, dependent)}{value} {name}",
-        local=_local(parameter, f"{mark}{local_type} {name}"),
+        local=_local(parameter, f"{mark}{local_type} {parameter.name}"),
     )
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from skrules.adapt.blocknum import API, C_API, api_names, is_api
+from skrules.adapt.blocknum import API, C_API, api_names, is_api, is_declared
 from skrules.adapt.declarations import Declaration, read_declarations
 from skrules.adapt.inclusions import Inclusion, read_inclusions
 from skrules.adapt.scopes import FileScopes
 from skrules.source.calls import Function, functions
 from skrules.source.code import Code
 from skrules.source.model import SourceUnit, Span, TokenKind
+from skrules.source.parameters import split
 from skrules.source.tokens import directive_name
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -104,6 +106,21 @@ class Helpers:
     def definition(self, name: str) -> Helper:
         """Return the first definition of a helper."""
         return next(helper for helper in self.found if helper.name == name)
+
+    @property
+    def has_own_api(self) -> bool:
+        """Tell whether one of the files declares a function of the API's name, which a plain name may mean instead."""
+        return any(
+            code.text(index) == API and code.text(index + 1) == "(" and is_declared(code, index, API)
+            for code in (file.code for file in self.files)
+            for index in range(len(code.texts))
+        )
+
+    def counts(self, name: str) -> Iterator[tuple[int, int]]:
+        """Yield how many arguments each function called `name` takes, at least and at most."""
+        for helper in self.found:
+            if helper.name == name and not helper.is_class and not helper.is_member:
+                yield _count(helper)
 
     def declarations(self, file: HelperFile) -> tuple[Declaration, ...]:
         """Return what a file declares outside of functions and classes."""
@@ -215,6 +232,25 @@ def after_arguments(code: Code, index: int) -> int:
         if not depth:
             break
     return at
+
+
+def parameter_list(helper: Helper) -> int:
+    """Return the `(` of a function's parameters, -1 where it is not found."""
+    code = helper.file.code
+    opening = next((i for i in range(helper.first, helper.body) if code.text(i) == helper.name), -1)
+    while 0 <= opening < helper.body and code.text(opening) != "(":
+        opening += 1
+    return opening if 0 <= opening < helper.body else -1
+
+
+def _count(helper: Helper) -> tuple[int, int]:
+    code, opening = helper.file.code, parameter_list(helper)
+    if opening < 0 or code.partner(opening) < 0:
+        return (0, sys.maxsize)
+    parts = [code.texts[first:after] for first, after in split(code, opening + 1, code.partner(opening))]
+    if any("..." in part for part in parts):
+        return (0, sys.maxsize)
+    return sum("=" not in part for part in parts), len(parts)
 
 
 def _top_level(file: HelperFile) -> Iterator[Helper]:

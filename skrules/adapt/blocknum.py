@@ -22,6 +22,7 @@ _RAW_CALLS = frozenset({"get_block_num"})
 RAW_WORDS = _RAW_CALLS | {"block_num", "block_idx"}
 _BEFORE_VALUES = frozenset({"return", "else", "case", "do", "goto"})
 _CLASS_KEYS = frozenset({"class", "struct", "union"})
+_HEAD_ENDS = frozenset({";", "{", "}", "(", "[", "=", ",", "?"})
 ACCEPT_HINT = (
     "pass AscendC::GetBlockNum() from the kernel as an argument, or set sk.helper_block_num: accept for a kernel that is always "
     "launched with the block number of its super kernel"
@@ -176,19 +177,39 @@ def is_declared(code: Code, at: int, word: str) -> bool:
 def closed_scope(code: Code, index: int, outermost: int = 0) -> str | None:
     """Return what encloses token `index` and does not see the parameters of the function whose body begins at `outermost`."""
     for opening in range(index - 1, outermost, -1):
-        if code.text(opening) != "{" or code.partner(opening) < index:
+        text = code.text(opening)
+        if text not in ("{", "(") or code.partner(opening) < index:
             continue
-        at = opening - 1
-        while at > 0 and code.text(at) not in (";", "{", "}", ")", "]", "="):
-            at -= 1
-        if any(code.text(word) in _CLASS_KEYS for word in range(at + 1, opening)):
-            return "class"
-        captures = at
-        if code.text(captures) == ")":
-            captures = code.partner(captures) - 1
-        before = code.partner(captures) - 1
-        if code.text(captures) == "]" and (not code.is_identifier(before) or code.text(before) in _BEFORE_VALUES):
-            first = code.partner(captures) + 1
-            if code.text(first) not in ("&", "=") or code.is_identifier(first + 1):
-                return "lambda without a capture default"
+        if text == "{" and (holder := _closed(code, opening)):
+            return holder
+        if text == "(" and code.text(opening - 1) == "]" and _introduces_lambda(code, code.partner(opening - 1)):
+            return "default argument of a lambda"
     return None
+
+
+def _closed(code: Code, brace: int) -> str | None:
+    """Return the class, or the lambda without a capture default, whose body begins at `brace`; None for any other block."""
+    at = brace - 1
+    while at > 0:
+        text = code.text(at)
+        if text in _CLASS_KEYS:
+            return "class"
+        if text == "]":
+            opening = code.partner(at)
+            if opening >= 0 and _introduces_lambda(code, opening):
+                is_open = code.text(opening + 1) in ("&", "=") and not code.is_identifier(opening + 2)
+                return None if is_open else "lambda without a capture default"
+        if text in (")", "]", ">"):
+            # What stands in brackets between belongs to the head: parameters, an attribute, `noexcept(...)`, a result type.
+            at = code.pairs.get(at, at)
+        elif text in _HEAD_ENDS:
+            return None
+        at -= 1
+    return None
+
+
+def _introduces_lambda(code: Code, opening: int) -> bool:
+    """Tell whether the `[` at `opening` begins a lambda: no subscript, no attribute."""
+    before = code.text(opening - 1)
+    is_value = code.is_identifier(opening - 1) and before not in _BEFORE_VALUES
+    return opening >= 0 and not is_value and before not in (")", "]", "[", ">") and code.text(opening + 1) != "["

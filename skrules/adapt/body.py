@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from skrules.adapt.askers import Helpers, read_helpers
 from skrules.adapt.blocknum import ACCEPT_HINT, API, api_names, block_num_use, pasted_name, raw_finding
+from skrules.adapt.copies import copy_findings
 from skrules.adapt.edits import Edit, apply, line_start
 from skrules.adapt.guards import inactive_edits
-from skrules.adapt.helpers import BLOCK_NUM, DESTROY, PASTE, PIPE, RAW, Chunk, Chunks, index_chunks, read_chunks
+from skrules.adapt.helpers import BLOCK_NUM, DESTROY, PASTE, PIPE, RAW, Chunk, Chunks, index_chunks, kernels_called, read_chunks
 from skrules.adapt.implicit import UNWRITTEN, implicit_chunks
 from skrules.adapt.names import legacy_edits, words_in, words_of
 from skrules.adapt.pipes import plan_pipes
@@ -29,9 +30,9 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFacts:
-    """What the kernels of one file need to know of the rest of it and of its headers.
+    """What the kernels of one file need to know of the rest of it and of its `headers`.
 
-    `words` are all identifiers of the file, `macro_words` those that stand in directives.
+    `words` are all identifiers of these files, `macro_words` those that stand in directives.
     """
 
     unit: SourceUnit
@@ -40,7 +41,12 @@ class FileFacts:
     chunks: Chunks
     words: frozenset[str]
     macro_words: frozenset[str]
+    headers: tuple[SourceUnit, ...]
     helpers: Helpers
+
+    @property
+    def kernels(self) -> frozenset[str]:
+        return frozenset(kernel.name for unit in (self.unit, *self.headers) for kernel in unit.kernels)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +65,7 @@ def read_facts(unit: SourceUnit, headers: Sequence[SourceUnit]) -> FileFacts:
     """Read once what all kernels of a file share."""
     scopes = read_scopes(unit)
     words, macro_words = words_of(unit)
+    of_headers = [words_of(header) for header in headers]
     api = api_names(scopes.code)
     chunks = read_chunks([unit, *headers])
     return FileFacts(
@@ -66,8 +73,9 @@ def read_facts(unit: SourceUnit, headers: Sequence[SourceUnit]) -> FileFacts:
         scopes=scopes,
         api=api,
         chunks=index_chunks([*implicit_chunks([unit, *headers], chunks), *chunks]),
-        words=words | macro_words,
-        macro_words=macro_words,
+        words=(words | macro_words).union(*(each | macros for each, macros in of_headers)),
+        macro_words=macro_words.union(*(macros for _, macros in of_headers)),
+        headers=tuple(headers),
         helpers=read_helpers(scopes, unit, api, words | macro_words, headers),
     )
 
@@ -87,7 +95,8 @@ def rewrite_body(
     words = words_in(code.tokens)
     head = tokens_in(unit, Span(start=kernel.span.start, end=kernel.body.start))
     named = words_in(head) | {word for argument in arguments for word in _WORD.findall(argument)}
-    helpers = facts.chunks.reached(words | named | UNWRITTEN)
+    called = (words | named) - (facts.kernels - kernels_called(code, facts.kernels))
+    helpers = facts.chunks.reached(called | UNWRITTEN)
     use = block_num_use(
         unit,
         kernel,
@@ -101,6 +110,7 @@ def rewrite_body(
     edits = [*_task_macro_edits(unit.text, code), *legacy_edits(code.tokens), *use.index_edits(code)]
     twins = use_twins(facts.helpers, place, code, helpers, _number(sys_args), named, decision)
     findings = [*use.findings, *_in_helpers(kernel, helpers, decision, twins), *_statics(unit, kernel, code)]
+    findings += copy_findings(unit, kernel.name, code, facts.headers)
     if decision.helper_block_num != "accept":
         findings += _pasted(kernel, helpers, words | named)
     edits += twins.edits

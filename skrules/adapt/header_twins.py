@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from skrules.adapt.askers import Helper, HelperFile, Helpers, NoTwin
+from skrules.adapt.copies import COUNTER, PLACES
 from skrules.adapt.declarations import macro_name
 from skrules.source.code import Code
 from skrules.source.matching import Branch
 from skrules.source.tokens import directive_name
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_PLACES = frozenset({"__LINE__", "__FILE__", "__COUNTER__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__", "__BASE_FILE__"})
 _CONSTANT = frozenset({"const", "constexpr"})
 
 
@@ -69,7 +69,7 @@ def check_repeated(helpers: Helpers, helper: Helper) -> None:
     words = helper.words | {word for index in range(helper.first, helper.last + 1) for word in _directive_words(code, index)}
     words |= {word for branch in conditions for line in branch.lines for word in _WORD.findall(line)}
     words = _with_macros(helpers, words)
-    if kept := words & _PLACES:
+    if kept := words & (PLACES | {COUNTER}):
         raise refuse(f"'{min(kept)}' is another one in a copy")
     first = min((helper.file.index(branch.group) for branch in conditions), default=helper.first)
     for index in range(first, helper.first):

@@ -24,7 +24,7 @@ RAW = "raw block variable"
 PIPE = "TPipe"
 DESTROY = "Destroy"
 PASTE = "pasted name"
-FUNCTION, MACRO, STATEMENT = "function", "macro", "statement"
+FUNCTION, MACRO, STATEMENT, KERNEL = "function", "macro", "statement", "kernel"
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -42,7 +42,7 @@ class Use:
 class Chunk:
     """Code that is reached when all its `names` are: a function, a member function with its class, a class, a macro, an alias.
 
-    `kind` is FUNCTION (classes too), MACRO or STATEMENT.
+    `kind` is FUNCTION (classes too), MACRO, STATEMENT or KERNEL.
     """
 
     names: tuple[str, ...]
@@ -83,7 +83,7 @@ class Chunks:
 
 
 def read_chunks(units: Iterable[SourceUnit]) -> tuple[Chunk, ...]:
-    """Return the chunks of a file and its headers. Kernels are none: no kernel calls another."""
+    """Return the chunks of a file and its headers. Kernels are some too: the compiler lets one call another like a function."""
     return tuple(chunk for unit in units for chunk in _chunks(unit))
 
 
@@ -102,6 +102,17 @@ def index_chunks(chunks: Iterable[Chunk]) -> Chunks:
     )
 
 
+def kernels_called(code: Code, names: Set[str]) -> frozenset[str]:
+    """Return those of `names`, which are kernels', that a body calls: a member or a variable may be called the same."""
+    return frozenset(text for index, text in enumerate(code.texts) if text in names and is_called(code, index))
+
+
+def is_called(code: Code, index: int) -> bool:
+    """Tell whether the name at `index` may be that of a function which is called there."""
+    is_free = code.text(index - 1) not in (".", "->") and not is_declared(code, index, code.text(index))
+    return is_free and code.text(index + 1) in ("(", "<")
+
+
 def _chunks(unit: SourceUnit) -> Iterator[Chunk]:
     code = unit.code
     reader = _Reader(
@@ -109,8 +120,9 @@ def _chunks(unit: SourceUnit) -> Iterator[Chunk]:
         code=code,
         api=api_names(code),
         declared=frozenset(word for at, word in enumerate(code.texts) if word in RAW_WORDS and is_declared(code, at, word)),
+        kernels=frozenset(kernel.name for kernel in unit.kernels),
     )
-    kernels = sorted(kernel.span for kernel in unit.kernels)
+    kernels = sorted({kernel.span for kernel in unit.kernels})
     starts = [span.start for span in kernels]
 
     def is_in_kernel(offset: int) -> bool:
@@ -139,6 +151,10 @@ def _chunks(unit: SourceUnit) -> Iterator[Chunk]:
         if names and not is_in_kernel(owner.body.start):
             yield reader.chunk(names, indices)
     yield from reader.statements(outside)
+    for kernel in unit.kernels:
+        if kernel.expansion is None:
+            body = range(code.index(kernel.body.start), code.index(kernel.body.end))
+            yield reader.chunk((kernel.name,), body, KERNEL)
 
 
 def _names(owner: Function, holder: str) -> tuple[str, ...]:
@@ -166,18 +182,24 @@ def _qualifier(code: Code, owner: Function, index: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reader:
-    """Makes chunks of one file. `declared` are the raw names that the file gives a meaning of its own."""
+    """Makes chunks of one file. `declared` are the raw names that the file gives a meaning of its own, `kernels` the names of
+    its kernels."""
 
     unit: SourceUnit
     code: Code
     api: frozenset[str]
     declared: frozenset[str]
+    kernels: frozenset[str]
 
     def chunk(self, names: tuple[str, ...], indices: Sequence[int], kind: str = FUNCTION) -> Chunk:
         code = self.code
         uses = tuple(self.use(what, index) for index in indices if (what := self.meaning(index)))
-        words = frozenset(code.text(index) for index in indices if code.is_identifier(index))
+        words = frozenset(code.text(index) for index in indices if code.is_identifier(index) and not self.is_other_name(index))
         return Chunk(names=names, words=words, uses=uses, unit=self.unit, kind=kind)
+
+    def is_other_name(self, index: int) -> bool:
+        """Tell whether the token is called like a kernel and is none that is called: a member, a variable."""
+        return self.code.text(index) in self.kernels and not is_called(self.code, index)
 
     def use(self, what: str, index: int, word: str = "") -> Use:
         return Use(what=what, word=word or self.code.text(index), unit=self.unit, offset=self.code.tokens[index].start)

@@ -17,21 +17,44 @@ def member_bodies(helpers: Helpers, helper: Helper) -> tuple[range, ...]:
     span = Span(start=helper.start, end=code.tokens[helper.last].end)
     found = []
     asking = asking_members(helpers, helper.name)
+    untold = asking.union(*(asking_members(helpers, name) for name in helpers.classes))  # of members that no one told yet
+    static = _static_members(helpers, helper.name)
+    nested = [each.body for each in file.inner if each.is_class and span.start < each.span.start and each.body.end < span.end]
     for function in file.inner:
         if not span.start <= function.body.start < span.end or function.is_class:
             continue
         first, body = file.index(function.span.start), file.index(function.body.start)
         bodies = range(body, code.partner(body) + 1)
         words = {code.text(index) for index in range(first, bodies.stop)}
-        asks = any(is_api(code, index, file.api) for index in bodies) or words & asking
+        makes = helpers.classes - {helper.name}
+        asks = bool(words & asking) or any(is_api(code, index, file.api) or code.text(index) in makes for index in bodies)
+        if asks and any(each.start < function.body.start < each.end for each in nested):
+            raise NoTwin(f"a class inside of '{helper.name}' asks for the block number", function.body.start)
+        if function.name == helper.name and words & (untold - {function.name}):
+            raise NoTwin(f"'{helper.name}' asks for the block number while it is constructed", function.body.start)
         if asks and function.name == "operator":
             raise NoTwin(f"an operator of '{helper.name}' asks for the block number", function.body.start)
         if asks and function.name == helper.name:
             raise NoTwin(f"'{helper.name}' asks for the block number while it is constructed", function.body.start)
-        if "static" in {code.text(index) for index in range(first, body)} and asks:
+        head = {code.text(index) for index in range(first, body)}
+        if asks and ("static" in head or function.name in static):
             raise NoTwin(f"the static member '{function.name}' asks for the block number", function.body.start)
+        if asks and "friend" in head:
+            raise NoTwin(f"the friend '{function.name}' of '{helper.name}' asks for the block number", function.body.start)
         found.append(bodies)
     return tuple(found)
+
+
+def _static_members(helpers: Helpers, name: str) -> set[str]:
+    """Return the static member functions of a class: only their declarations in the class say so."""
+    found = set()
+    for helper in (each for each in helpers.found if each.name == name and each.is_class):
+        code = helper.file.code
+        for index in range(helper.body, helper.last):
+            if code.text(index) == "static":
+                opening = next((at for at in range(index, helper.last) if code.text(at) in ("(", ";", "=", "{")), index)
+                found.add(code.text(opening - 1))
+    return found
 
 
 def asking_members(helpers: Helpers, name: str) -> set[str]:

@@ -29,7 +29,8 @@ def check_objects(helpers: Helpers, code: Code, indices: range) -> None:
         if word in _ASKED and (name := _named_in(code, index + 1, objects)):
             raise NoTwin(f"{word} is asked of '{name}', and its class is another one in a super kernel", code.tokens[index].start)
         if word in makers and code.is_identifier(index):
-            name = _named_in(code, after_arguments(code, index), objects)
+            at = after_arguments(code, index)
+            name = _named_in(code, at + code.is_identifier(at), objects)  # `W w(one);` deduces the arguments of a class
             if name:
                 raise NoTwin(f"'{word}' may make objects of the class of '{name}'", code.tokens[index].start)
 
@@ -54,12 +55,13 @@ def _named_in(code: Code, opening: int, names: Collection[str]) -> str:
 
 
 def _makers(files: Iterable[HelperFile]) -> frozenset[str]:
-    """Return the function templates that may make an object of a type that they deduce, themselves or through another one."""
+    """Return the function and class templates that may make an object of a type that they deduce, themselves or through another
+    one."""
     words: dict[str, frozenset[str]] = {}
     found: set[str] = set()
     for file in files:
         for function in file.inner:
-            parameters = () if function.is_class else _type_parameters(file, function)
+            parameters = _type_parameters(file, function)
             if not parameters:
                 continue
             body = range(file.index(function.body.start), file.index(function.body.end))

@@ -11,15 +11,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from skrules.adapt.askers import Helper, Helpers, NoTwin, used_names
+from skrules.adapt.askers import Helper, Helpers, NoTwin, parameter_list, used_names
 from skrules.adapt.edits import Edit, apply
 from skrules.adapt.guards import inactive_edits
 from skrules.adapt.header_twins import check_repeated, repeated, static_data
-from skrules.adapt.helpers import BLOCK_NUM, FUNCTION, STATEMENT, Chunk
+from skrules.adapt.helpers import BLOCK_NUM, FUNCTION, MACRO, STATEMENT, Chunk
 from skrules.adapt.splice import Fragment, after_line
 from skrules.adapt.twin_classes import member_bodies, number_of_class
 from skrules.adapt.twin_edits import NUMBER, body_edits
 from skrules.adapt.twin_objects import check_objects
+from skrules.adapt.twin_values import check_forms, check_values
 from skrules.contract.model import SuperKernelDecision
 from skrules.source.code import Code
 from skrules.source.model import Span
@@ -61,6 +62,8 @@ def use_twins(
     for chunk in reached:
         if not helpers.has(chunk.unit) and (chunk in asking or chunk.words & helpers.names.keys()):
             return TwinUse(problem=f"'{chunk.title}' stands in {chunk.unit.path}, and where that is included is not known")
+        if chunk.kind == MACRO and chunk.names[0] in helpers.names:
+            return TwinUse(problem=f"'{chunk.names[0]}' is a macro too")
         is_declaration = chunk.kind == STATEMENT and chunk.names[0] in helpers.names and chunk not in asking
         if chunk.kind != FUNCTION and not is_declaration and (chunk in asking or chunk.words & helpers.names.keys()):
             return TwinUse(problem=f"the {chunk.kind} '{chunk.title}' leads to it")
@@ -68,11 +71,13 @@ def use_twins(
         return TwinUse(problem="the kernel's own head or template arguments name it")
     names = used_names(helpers, {code.text(index) for index in range(len(code.texts)) if code.is_identifier(index)})
     indices = range(len(code.texts))
+    texts = [(each.file.code, range(each.first, each.last + 1)) for each in helpers.found if each.name in names]
     try:
         for _ in twin_texts(helpers, names):
             pass  # for what it raises
         _check_order(helpers, names, (place, 0, 0), "the kernel", place)
         check_objects(helpers, code, indices)
+        check_values(helpers, names, [(code, indices), *texts])
         return TwinUse(names=names, edits=tuple(body_edits(helpers, code, indices, number, (indices,))))
     except NoTwin as problem:
         return TwinUse(problem=str(problem))
@@ -138,6 +143,7 @@ def _twin(helpers: Helpers, helper: Helper) -> str:
     if (keeper := static_data(helper)) >= 0:
         raise NoTwin(f"'{helper.name}' has static data, which a copy would not share", code.tokens[keeper].start)
     check_repeated(helpers, helper)
+    check_forms(helper)
     check_objects(helpers, code, range(helper.first, helper.last + 1))
     edits = list(_edits(helpers, helper))
     if helper.is_class:
@@ -165,10 +171,8 @@ def _edits(helpers: Helpers, helper: Helper) -> Iterator[Edit]:
         bodies = member_bodies(helpers, helper)
         yield from body_edits(helpers, code, range(helper.first, helper.last + 1), f"this->{NUMBER}", bodies, helper)
         return
-    opening = next((i for i in range(helper.first, helper.body) if code.text(i) == helper.name), -1)
-    while opening < helper.body and code.text(opening) != "(":
-        opening += 1
-    if opening >= helper.body or (code.text(opening + 1) == "void" and code.text(opening + 2) == ")"):
+    opening = parameter_list(helper)
+    if opening < 0 or (code.text(opening + 1) == "void" and code.text(opening + 2) == ")"):
         raise NoTwin(f"the parameters of '{helper.name}' are not understood", code.tokens[helper.first].start)
     at = code.tokens[opening].end
     yield Edit(start=at, end=at, text=f"int64_t {NUMBER}" + ("" if code.text(opening + 1) == ")" else ", "))

@@ -20,10 +20,11 @@ from skrules.source.macros import Macro, read_macro
 from skrules.source.model import SourceUnit
 from skrules.source.scopes import Scope, innermost, linkage, namespaces, scope_at
 from skrules.source.selection import MACRO_REDEFINED, select, statement_hint
-from skrules.source.tokens import directive_name, tokenize
+from skrules.source.tokens import digraph_in, directive_name, tokenize
 
-__all__ = ["GLOBAL", "Prototype", "read", "read_prototypes"]
+__all__ = ["DIGRAPH", "GLOBAL", "Prototype", "read", "read_prototypes"]
 GLOBAL = "__global__"
+DIGRAPH = "source.digraph"
 
 
 def read(
@@ -44,6 +45,14 @@ def read(
     chosen = select(tokenize(text), macros)
     code, lines = code_of(chosen.tokens), lines_of(text, path)
     found = _read(text, code, lines, global_aliases, headers)
+    digraph = digraph_in(text, code.tokens)
+    if digraph is not None:
+        found.report(
+            DIGRAPH,
+            digraph.start,
+            f"'{text[digraph.start : digraph.start + 2]}' is another spelling of a bracket or of #, which is not read as one",
+            "write { } [ ] # instead of <% %> <: :> %:",
+        )
     for directive, name in chosen.conflicts:
         found.report(
             MACRO_REDEFINED,

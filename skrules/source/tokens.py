@@ -5,12 +5,15 @@ however strange the text is. Nothing here raises: an unterminated comment or raw
 unterminated string or character to the end of its line, and bytes that begin no C++ token are `OTHER`.
 
 `<` and `>` are tokens of one character each except in `<<`, `<<<`, `<=`, `<=>`, `->` and `>=`: `>>` is two closing brackets
-far more often than a shift, and readers of templates want to see them one by one. Digraphs and trigraphs are not known.
+far more often than a shift, and readers of templates want to see them one by one. Digraphs are found, but not read;
+trigraphs are none in C++17.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 
 from skrules.source.model import Token, TokenKind
 
@@ -62,6 +65,8 @@ ALWAYS = frozenset({"#if 1", "#if true", "#if (1)"})
 IF_DIRECTIVES = frozenset({"if", "ifdef", "ifndef"})
 BRANCH_DIRECTIVES = frozenset({"else", "elif", "elifdef", "elifndef"})
 
+_MAYBE_DIGRAPH = re.compile(r"<%|%>|<:(?!:)|:>|%:")
+_DIGRAPHS = frozenset({("<", "%"), ("%", ">"), ("<", ":"), (":", ">"), ("%", ":")})
 _SPLICES = re.compile(_SPLICE)
 _LINE_END = re.compile(_NEWLINE)
 _KIND_OF_GROUP = {_TOKEN.groupindex["plain"]: TokenKind.IDENTIFIER} | {
@@ -129,6 +134,14 @@ def without_splices(text: str) -> str:
 def spelling(token: Token) -> str:
     """Return the text of an identifier or directive with its line splices taken out."""
     return without_splices(token.text)
+
+
+def digraph_in(text: str, tokens: Sequence[Token]) -> Token | None:
+    """Return the first token of a digraph (`<%`, `%>`, `<:`, `:>`, `%:`), None where there is none in the `tokens` of `text`."""
+    for left, right in pairwise(tokens) if _MAYBE_DIGRAPH.search(text) else ():
+        if left.end == right.start and (left.text, right.text[:1]) in _DIGRAPHS and right.text != "::":
+            return left
+    return None
 
 
 def directive_name(text: str) -> str:

@@ -113,3 +113,22 @@ def test_unused_parameters_are_marked_and_unnamed_ones_have_no_local() -> None:
 def test_no_parameters_no_struct() -> None:
     assert args_struct(kernel(""), "KArgs", ()) is None
     assert args_struct(kernel("void"), "KArgs", ()) is None
+
+
+@pytest.mark.parametrize(
+    ("parameters", "names"),
+    [
+        ("Tiling Tiling", ["TilingField"]),
+        ("n m, int n", ["m", "nField"]),
+        ("Tiling Tiling, int TilingField", ["TilingField_2", "TilingField"]),
+        ("n n[], int a", ["nField", "a"]),
+        ("int a, GM_ADDR b", ["a", "b"]),
+    ],
+)
+def test_a_field_is_called_like_no_type(parameters: str, names: list[str]) -> None:
+    """`struct { T T; U u; }` is no C++ where U mentions T; a parameter may be called so."""
+    made = struct(parameters)
+    assert [each.name for each in made.fields] == names
+    assert all(
+        each.local.split()[-1].lstrip("*") == p.name for each, p in zip(made.fields, kernel(parameters).parameters, strict=True)
+    )

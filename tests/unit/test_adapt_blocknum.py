@@ -107,6 +107,34 @@ def test_scopes_that_are_closed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("lambda_", "is_closed"),
+    [
+        ("[] { HERE; }", True),
+        ("[n](auto v) mutable { HERE; }", True),
+        ("[]() noexcept(true) { HERE; }", True),
+        ("[n]() -> decltype(n) { HERE; }", True),
+        ("[]() __attribute__((always_inline)) { HERE; }", True),
+        ("[](auto v) -> enable_if_t<(sizeof(v) > 2), int> { HERE; }", True),
+        ("[]<typename T>(T v) { HERE; }", True),
+        ("[] { if (a[0]) { HERE; } }", True),
+        ("[&] { [] { HERE; }(); }", True),
+        ("[=, n]() noexcept(true) { HERE; }", False),
+        ("[&] { int a[] = {HERE}; for (int i : b[1]) { HERE; } }", False),
+        ("a[0] = b(c[1]) ? T{HERE} : T{1}", False),
+    ],
+)
+def test_lambdas_of_every_form(lambda_: str, is_closed: bool) -> None:
+    code = read_code(f"{{ auto f = {lambda_}; }}")
+    found = closed_scope(code, code.texts.index("HERE"))
+    assert found == ("lambda without a capture default" if is_closed else None)
+
+
+def test_default_arguments_of_a_lambda_see_no_parameters() -> None:
+    code = read_code("{ auto f = [&](int n = HERE) { return n; }; }")
+    assert closed_scope(code, code.texts.index("HERE")) == "default argument of a lambda"
+
+
+@pytest.mark.parametrize(
     ("words", "name"),
     [
         ({"GetBlock", "Num"}, "GetBlockNum"),

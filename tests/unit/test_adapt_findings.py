@@ -340,3 +340,32 @@ def test_all_findings_come_at_once() -> None:
     contract = "entries:\n  k: {outputs: [x]}\n  unknown: {outputs: [x]}\n"
     rules = {finding.rule for finding in run("__global__ void k(GM_ADDR x, int n) { n = block_num; }\n", contract).findings}
     assert {"codegen.raw-block-variable", "codegen.kernel-type-missing"} < rules
+
+
+@pytest.mark.parametrize("inside", ["{ <% f(); %> }", "{ a<:0:> = 1; }", "{ f(N); }\n%:define N 3"])
+def test_digraphs_are_not_read(inside: str) -> None:
+    source = run(f"__global__ __vector__ void k(GM_ADDR x) {inside}\n")
+    assert only(source, "source.digraph").severity is Severity.BLOCKER
+    assert source.status == "needs-human"
+
+
+def test_digraphs_of_headers_count() -> None:
+    header = read(b"%:define N GetBlockNum()\n", "ops/k/n.h")
+    blocked(run("__global__ __vector__ void k(GM_ADDR x) { f(N); }\n", headers=(header,)), "source.digraph", "ops/k/n.h:1:1")
+
+
+def test_names_of_headers_are_taken() -> None:
+    header = read(b"struct KArgs { int a; };\nint k_sk();\n#define args 3\n#define sysArgs 4\n", "ops/k/n.h")
+    source = run("__global__ __vector__ void k(GM_ADDR x) { f(GetBlockNum()); }\n", headers=(header,))
+    assert source.status == "completed"
+    assert "k_sk_2(const KArgs_2 *args_2, sk::SkSystemArgs *sysArgs_2)" in source.text().decode()
+
+
+@pytest.mark.parametrize("call", ["k(x);", "k<half>(x);", "again(x);"])
+def test_a_kernel_that_another_one_calls_tells_the_block_number_too(call: str) -> None:
+    text = "__global__ __vector__ void k(GM_ADDR x) { f(GetBlockNum()); }\ninline void again(GM_ADDR x) { k(x); }\n"
+    text += f"__global__ __vector__ void l(GM_ADDR x) {{ {call} }}\n"
+    found = only(run(text, ONE + "  l: {outputs: [x]}\n"), "codegen.block-num-in-helper")
+    assert "through 'k'" in found.message
+    text = text.replace("GetBlockNum()", "1")
+    assert run(text, ONE + "  l: {outputs: [x]}\n").status == "completed"

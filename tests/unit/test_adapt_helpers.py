@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.adapt.helpers import BLOCK_NUM, DESTROY, FUNCTION, MACRO, PIPE, RAW, STATEMENT, Chunks, index_chunks, read_chunks
+from skrules.adapt.helpers import (
+    BLOCK_NUM,
+    DESTROY,
+    FUNCTION,
+    KERNEL,
+    MACRO,
+    PIPE,
+    RAW,
+    STATEMENT,
+    Chunks,
+    index_chunks,
+    kernels_called,
+    read_chunks,
+)
 from skrules.source import read
 
 
@@ -46,5 +59,11 @@ def test_the_walk_goes_through_files_nearest_first() -> None:
     assert chunks.all[0].uses[0].unit.path == "f0.h"
 
 
-def test_kernels_are_no_chunks() -> None:
-    assert chunks_of("__global__ __vector__ void k(GM_ADDR x) { GetBlockNum(); }\n").all == ()
+def test_kernels_are_reached_where_they_are_called() -> None:
+    chunks = chunks_of(
+        "__global__ __vector__ void k(GM_ADDR x) { GetBlockNum(); }\n"
+        "void f(GM_ADDR x) { k(x); }\nint g(S s) { int k = 3; return s.k(k) + k; }\n"
+    )
+    assert [(chunk.title, chunk.kind) for chunk in chunks.reached({"f"})] == [("f", FUNCTION), ("k", KERNEL)]
+    assert [chunk.title for chunk in chunks.reached({"g"})] == ["g"]
+    assert kernels_called(read(b"{ k(x); k<half>(x); s.k(x); int k(3); other; }", "b.h").code, {"k", "other"}) == {"k"}

@@ -81,9 +81,21 @@ def test_members_that_ask() -> None:
         ("bool operator()() { return A() > 1; }", "an operator of 'C'"),
         ("operator int() const { return GetBlockNum(); }", "an operator of 'C'"),
         ("static int F() { return GetBlockNum(); }", "the static member 'F'"),
+        ("friend int F(C &c) { return GetBlockNum(); }", "the friend 'F' of 'C'"),
+        ("struct In { int F() { return GetBlockNum(); } };", "a class inside of 'C'"),
+        ("static int F() { Other o; return o.Ask(); }", "the static member 'F'"),
+        ("Other o; C() { n = o.Ask(); }", "while it is constructed"),
+        ("C() { Other o; n = o.Ask(); }", "while it is constructed"),
     ],
 )
 def test_members_that_may_not_ask(member: str, reason: str) -> None:
-    helpers = helpers_of(CLASS.replace("int D();", f"int D(); {member}"))
+    other = "struct Other { int Ask() { return GetBlockNum(); } };\n"
+    helpers = helpers_of(other + CLASS.replace("int D();", f"int D(); {member}"))
     with pytest.raises(NoTwin, match=reason):
-        member_bodies(helpers, helpers.found[0])
+        member_bodies(helpers, next(helper for helper in helpers.found if helper.name == "C"))
+
+
+def test_a_static_member_is_known_outside_of_its_class() -> None:
+    helpers = helpers_of("struct C { static int F(); };\nint C::F() { return GetBlockNum(); }\n")
+    with pytest.raises(NoTwin, match="the static member 'F'"):
+        member_bodies(helpers, helpers.found[-1])

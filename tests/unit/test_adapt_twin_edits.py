@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from skrules.adapt.askers import NoTwin, read_helpers
@@ -34,6 +36,9 @@ def edited(body: str) -> str:
         ("{ x.f(1); p->f(1); }", "{ x.f(1); p->f(1); }"),
         ("{ S<int> s; S<int> *p = &s; use(p); }", "{ S_sk<int> s; s.SkrulesSetNumBlocks(N); S_sk<int> *p = &s; use(p); }"),
         ("{ ::S<int> s{1, {2}}; }", "{ ::S_sk<int> s{1, {2}}; s.SkrulesSetNumBlocks(N); }"),
+        ("{ auto g = [&] { return f(1); }; }", "{ auto g = [&] { return f_sk(N, 1); }; }"),
+        ("{ using Op = a::S<int>; Op s; }", "{ using Op = a::S_sk<int>; Op s; s.SkrulesSetNumBlocks(N); }"),
+        ("{ typedef S<int> *Op; Op s; }", "{ typedef S_sk<int> *Op; Op s; }"),
         ("{ S<int> s(1); }", "{ S_sk<int> s(1); s.SkrulesSetNumBlocks(N); }"),
         ("{ using Op = S<int>; Op s; }", "{ using Op = S_sk<int>; Op s; s.SkrulesSetNumBlocks(N); }"),
         ("{ return sizeof(S<int>::x); }", "{ return sizeof(S_sk<int>::x); }"),
@@ -57,8 +62,29 @@ def test_uses(body: str, text: str) -> None:
         ("{ ::a::f<S<int>>(x); }", "argument of a template"),
         ("{ Runner<half, S<int>, 3> r; }", "argument of a template"),
         ("{ Runner<Pair<(1), S<int>>> r; }", "argument of a template"),
+        ("{ auto g = [] { return f(1); }; }", "'f' is called in a lambda without a capture default"),
+        ("{ struct L { int g() { return f(1); } }; }", "'f' is called in a class"),
+        ("{ auto g = [] { S<int> s; return s.m(); }; }", "made in a lambda"),
+        ("{ f(1, 2); }", "called with 2 arguments"),  # another overload, which is not seen
+        ("{ f(); }", "called with 0 arguments"),
     ],
 )
 def test_what_is_refused(body: str, reason: str) -> None:
     with pytest.raises(NoTwin, match=reason):
         edited(body)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "counts"),
+    [
+        ("", (0, 0)),
+        ("int a, Pair<int, int> b", (2, 2)),
+        ("int a, int b = g(1, 2)", (1, 2)),
+        ("int a, ...", (0, sys.maxsize)),
+        ("T... rest", (0, sys.maxsize)),
+    ],
+)
+def test_how_many_arguments_a_helper_takes(parameters: str, counts: tuple[int, int]) -> None:
+    unit = read(f"int f({parameters}) {{ return GetBlockNum(); }}\n".encode(), "k.asc")
+    helpers = read_helpers(read_scopes(unit), unit, frozenset({"AscendC"}), frozenset[str]().union(*words_of(unit)))
+    assert list(helpers.counts("f")) == [counts]

@@ -113,6 +113,8 @@ def test_what_does_not_ask_has_no_twin() -> None:
         ('extern "C" {\ninline int f() { return GetBlockNum(); }\n}\n', "f();", "namespace scope"),
         ("namespace a { inline int f() { return GetBlockNum(); } }\n", "b::f(); a::f();", "something else"),
         ("namespace a { inline int f() { return GetBlockNum(); } }\nusing a::f;\n", "f();", "using-declaration"),
+        ("inline int f() { return GetBlockNum(); }\n#define f() 3\n", "f();", "is a macro too"),
+        ("struct C { int GetBlockNum(); int f() { return GetBlockNum(); } };\n", "C c; c.f();", "another function of that name"),
         ("inline int f() { static int n = 0; return n += GetBlockNum(); }\n", "f();", "static data"),
     ],
 )

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrules.source.model import TokenKind
-from skrules.source.tokens import directive_name, normalise, spelling, tokenize
+from skrules.source.tokens import digraph_in, directive_name, normalise, spelling, tokenize
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
@@ -83,3 +83,19 @@ def test_fragments_of_literals_are_lossless_and_their_offsets_add_up(parts: list
 def test_two_megabytes_of_one_thing_come_to_an_end(piece: str) -> None:
     text = piece * (2_000_000 // len(piece) // 8 if piece != " " else 2_000_000)
     assert "".join(token.text for token in tokenize(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "offset"),
+    [
+        ("%:define N 3\n", 0),
+        ("int f() <% return 1; %>", 8),
+        ("a<:1:>", 1),
+        ("a[1:>", 3),
+        ("v<::T> w; a % b; c < d; x ? y : z > 1; a::b<c>::d", None),
+        ("// <% %>\n\"%:\" /* <: */ '<'", None),
+    ],
+)
+def test_digraphs_are_found(text: str, offset: int | None) -> None:
+    found = digraph_in(text, tokenize(text))
+    assert (found.start if found else None) == offset
