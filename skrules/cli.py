@@ -22,6 +22,7 @@ COMMANDS = {
     "archs": "list the archs and chips that are known",
     "adapt": "print a kernel source adapted to SuperKernel",
     "apply-remediation": "make the edits in the sources that findings carry, or show them as a diff",
+    "doctor": "tell what of compilers, CANN, PyTorch, devices and caches is there, and how to get what is missing",
     "new": "write a new operator into the workspace: kernel, contract, cases, reference, SConscript",
     "list-templates": "list the templates of new operators, as JSON",
     "generate-from-template": "write a new operator asset: its kernel, its contract and a note",
@@ -29,6 +30,9 @@ COMMANDS = {
     "adapt-sk-from-global": "adapt an operator to SuperKernel and write its package: kernels, pybind11 sources, setup.py",
     "aggregate-sk-adapted": "make one package of several outputs of adapt-sk-from-global",
     "generate-standalone-compare": "write a CMake project that compares adapted operators on a device",
+    "validate-operator": "look at an operator with all rules, and write what they find",
+    "list-rule-pack": "list the rules of a pack, or the products that something is known of, as JSON",
+    "explain": "tell why a rule is there, where that is known from, and what is right",
 }
 
 
