@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -23,3 +26,12 @@ def check_golden(request: pytest.FixtureRequest) -> Callable[[Path, bytes], None
         assert made.decode("latin-1") == path.read_bytes().decode("latin-1")
 
     return check
+
+
+@pytest.fixture(scope="session")
+def npu() -> ModuleType:
+    """`torch.npu`, emulated in this process. The first time on a machine this compiles for half a minute."""
+    if shutil.which("g++") is None:
+        pytest.skip("no g++ to compile the device with")
+    importlib.import_module("skrules.hostnpu")
+    return importlib.import_module("torch.npu")

@@ -11,7 +11,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs torch")
 
-from conftest import ENTRIES, Workshop, add_entry, entry, load, parameter  # noqa: E402
+from tests.binding.conftest import ENTRIES, Workshop, add_entry, entry, load, parameter  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("on_npu")
 
 OTHER = """#include "device.h"
 template <class T> void add(__gm__ T *x, __gm__ T *y, __gm__ T *z, uint32_t n) {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import os
 import shutil
@@ -14,15 +13,6 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="session")
-def npu() -> ModuleType:
-    """`torch.npu`. The first time on a machine this compiles for half a minute."""
-    if shutil.which("g++") is None:
-        pytest.skip("no g++ to compile the device with")
-    importlib.import_module("skrules.hostnpu")
-    return importlib.import_module("torch.npu")
 
 
 @pytest.fixture(scope="session")

@@ -43,8 +43,9 @@ ORDERS = {
     "package first": "import torch, op_extension, skrules.hostnpu",
     "package used first": (
         "import torch, op_extension\n"
-        "x, y, z = (torch.ones(64).half() for _ in range(3))\n"
-        "assert torch.ops.ascendc_ops.add_custom(x, y, z, 64)[0] == 2\n"
+        "x = torch.ones(64).half()\n"
+        "try: torch.ops.ascendc_ops.add_custom(x, x, x, 64)\n"
+        "except ValueError as error: assert 'must be on the npu, got a tensor on cpu; `import skrules.hostnpu`' in str(error)\n"
         "import skrules.hostnpu"
     ),
 }

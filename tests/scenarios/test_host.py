@@ -66,9 +66,9 @@ def test_modules_are_linked_again_only_for_what_changed(workspace):
     workspace.edit("ops/scale/scale.asc", *BARRIER)
     assert workspace.scons(*words).actions == sorted([ADAPT, ASC, LINK])
     script = """
-import op_extension, torch
+import op_extension, skrules.hostnpu, torch
 module = op_extension.load("scale", "dav-2201")
-x, y = torch.arange(1024, dtype=torch.float32), torch.empty(1024)
+x, y = torch.arange(1024.0, device="npu"), torch.empty(1024, device="npu")
 assert module.run_scale(x, y, 1.5, 1024) is y
 assert torch.equal(y, x * 1.5)
 print("computed")

@@ -73,10 +73,12 @@ class Place:
         self.torch: Any = ModuleType("torch")
         self.torch.__version__ = "2.13.0+cpu"
         self.torch._C = type("C", (), {"_GLIBCXX_USE_CXX11_ABI": True})
+        self.torch.is_grad_enabled = lambda: True
         self.torch.library = type("Library", (), {"Library": Library})
         self.torch.ops = type("Ops", (), {"ascendc_ops": ModuleType("ascendc_ops")})
         monkeypatch.setitem(sys.modules, "torch", self.torch)
         monkeypatch.setitem(sys.modules, "torch_npu", None)  # not to be imported
+        monkeypatch.delitem(sys.modules, "skrules.hostnpu", raising=False)  # of this process, not of that torch
         monkeypatch.syspath_prepend(folder)
         for variable in ("SK_ACLGRAPH_NPU_ARCH", "ASCEND_HOME_PATH", "SKRULES_HOST_ARCH", "SKRULES_HOST_SOC"):
             monkeypatch.delenv(variable, raising=False)
@@ -473,8 +475,9 @@ def test_a_damaged_record_of_an_installed_package(place):
 
 
 class Tensor:
-    def __init__(self, dtype: str = "float16", *shape: int) -> None:
-        self.dtype, self.shape, self.device = f"torch.{dtype}", shape, "meta"
+    def __init__(self, dtype: str = "float16", *shape: int, device: str = "meta", requires_grad: bool = False) -> None:
+        self.dtype, self.shape, self.device = f"torch.{dtype}", shape, device
+        self.requires_grad = requires_grad
 
     def dim(self) -> int:
         return len(self.shape)
@@ -490,6 +493,16 @@ GOOD = Tensor("float16", 2, 2)
         ((Tensor("float32", 2, 2), []), TypeError, "'x' (GM_ADDR) must be float16, got float32"),
         ((Tensor("float16", 4), []), ValueError, "'x' (GM_ADDR) must have rank 2, got rank 1, shape [4]"),
         ((GOOD, [GOOD, Tensor("int8")]), TypeError, "'rest[1]' (GM_ADDR) must be float16, got int8"),
+        (
+            (GOOD, [Tensor("float16", 1, device="cpu")]),
+            ValueError,
+            "'rest[0]' (GM_ADDR) is on cpu, but 'x' (GM_ADDR) is on meta",
+        ),
+        (
+            (Tensor("float16", 2, 2, requires_grad=True), []),
+            RuntimeError,
+            "'x' (GM_ADDR) requires grad, and there is no backward; call it under torch.no_grad()",
+        ),
     ],
 )
 def test_a_traced_call_is_checked(place, given, kind, message):

@@ -36,8 +36,10 @@ def register(package, entries, function_of):
     for entry, table in alone.items():
         launch = launches[entry]
         ops.define(launch + table["launch_schema"])
-        # Whatever the tensors are on, so that it is the binding that says what is wrong with them, with names and values.
-        ops.impl(launch, _launched(entry, function_of), "CompositeExplicitAutograd")
+        launched = _launched(entry, function_of)
+        ops.impl(launch, launched, "PrivateUse1")
+        # Calls without tensors, and those with tensors of another device: the binding says, by names, what is wrong with them.
+        ops.impl(launch, launched, "CompositeExplicitAutograd")
         ops.impl(launch, _traced(entry, table), "Meta")
         ops.define(entry + table["schema"])
         ops.impl(entry, _composed(launch, table["returned"]), "CompositeImplicitAutograd")
@@ -103,6 +105,8 @@ def _check(name, row, tensor):
         if not row["nullable"]:
             raise TypeError(f"{name} takes a torch.Tensor, got None (NoneType)")
         return
+    if tensor.requires_grad and torch.is_grad_enabled():
+        raise RuntimeError(f"{name} requires grad, and there is no backward; call it under torch.no_grad()")
     dtype = str(tensor.dtype).removeprefix("torch.")
     if row["dtype"] and dtype != row["dtype"]:
         raise TypeError("{} must be {}, got {}".format(name, row["dtype"], dtype))

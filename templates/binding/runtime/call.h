@@ -126,12 +126,10 @@ inline PyObject *call(const Entry &entry, const Arguments &given) {
         }
     }
     // Addresses last: converting a number may run Python code, and that could resize a tensor.
-    Memory memory;
     for (size_t index = 0; index < count; ++index) {
         if (entry.parameters[index].declared->kind != SKRULES_TENSOR) continue;
         void *address = tensors[index] ? addressOf(entry.parameters[index], *tensors[index]) : nullptr;
         std::memcpy(block.at(entry.parameters[index].offset), &address, sizeof(address));
-        if (tensors[index]) memory.add(*tensors[index]);
     }
     launch(entry, deviceIndex(first), [&](uint32_t blocks, void *stream) -> const char * {
         entry.declared->code->launch(blocks, stream, addresses.data());

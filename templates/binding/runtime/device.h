@@ -1,13 +1,13 @@
 // The device of a call: which tensors it takes, how many cores it has, its stream, and what ends a launch.
 //
 // SKRULES_TORCH_NPU: a real NPU under torch_npu. Launches are asynchronous on torch_npu's current stream.
-// Otherwise: the host toolchain's emulation, on the stream that this thread has chosen in it. Launches are run to their end, and
-// a failure is raised; what is launched on a stream that is being captured runs when the graph does.
+// Otherwise: the host toolchain's emulation, whose npu skrules.hostnpu gives to torch, on the stream that this thread has chosen
+// in it. Launches are run to their end, and a failure is raised; what is launched on a stream that is being captured runs when
+// the graph does.
 #pragma once
 
 #include <c10/core/Device.h>
 #include <c10/core/DeviceGuard.h>
-#include <c10/util/SmallVector.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -31,8 +31,6 @@ int aclrtGetDevice(int32_t *device);
 int aclrtSynchronizeStream(void *stream);
 int aclmdlRICaptureGetInfo(void *stream, int *status, void **model);
 const char *aclGetRecentErrMsg();
-void skrules_host_register_memory(void *address, size_t bytes);
-void skrules_host_unregister_memory(void *address);
 void *skrules_host_current_stream(int32_t device);
 }
 constexpr int ACL_DEV_ATTR_AICORE_CORE_NUM = 101;
@@ -46,16 +44,23 @@ namespace skrules::binding {
 inline bool isNpu(c10::Device device) { return device.type() == c10::DeviceType::PrivateUse1; }
 
 #ifdef SKRULES_TORCH_NPU
-constexpr const char *kDevices = "the npu";
-inline bool acceptsDevice(c10::Device device) { return isNpu(device); }
+constexpr const char *kWhichNpu = "";
 #else
-constexpr const char *kDevices = "the cpu or the emulated npu";
-inline bool acceptsDevice(c10::Device device) { return isNpu(device) || device.is_cpu(); }
+constexpr const char *kWhichNpu = "; `import skrules.hostnpu` gives torch the emulated one";
 #endif
 
 inline std::string recentError() {
     const char *reason = aclGetRecentErrMsg();
     return reason && *reason ? std::string(": ") + reason : "";
+}
+
+// The device of a call: that of its tensors, else the current one.
+inline int deviceIndex(const at::Tensor *first) {
+    if (first) return first->device().index();
+    int32_t current = -1;
+    if (aclrtGetDevice(&current) != 0)
+        refuse(PyExc_RuntimeError, "no npu device is set; call torch.npu.set_device first" + recentError());
+    return current;
 }
 
 template <class Attribute> int64_t askDevice(int device, Attribute attribute, const char *what) {
@@ -103,19 +108,6 @@ inline uint32_t blocksOf(const Entry &entry, int device) {
 
 #ifdef SKRULES_TORCH_NPU
 
-class Memory {
-  public:
-    void add(const at::Tensor &) {}
-};
-
-inline int deviceIndex(const at::Tensor *first) {
-    if (first) return first->device().index();
-    int32_t current = -1;
-    if (aclrtGetDevice(&current) != ACL_SUCCESS)
-        refuse(PyExc_RuntimeError, "no npu device is set; call torch.npu.set_device first");
-    return current;
-}
-
 inline c10::DeviceGuard guardOf(int device) {
     return c10::DeviceGuard(c10::Device(c10::DeviceType::PrivateUse1, static_cast<c10::DeviceIndex>(device)));
 }
@@ -158,39 +150,6 @@ inline void store(int device, void *to, const std::vector<std::byte> &bytes) {
 }
 
 #else
-
-// Makes the memory of tensors known to the emulation while a kernel may touch it.
-class Memory {
-  public:
-    Memory() = default;
-    Memory(const Memory &) = delete;
-    Memory &operator=(const Memory &) = delete;
-    ~Memory() {
-        for (void *address : known_) skrules_host_unregister_memory(address);
-    }
-    void add(const at::Tensor &tensor) {
-        if (!tensor.device().is_cpu()) return;  // the emulated npu's memory is device memory already
-        const c10::Storage &storage = tensor.storage();
-        void *address = const_cast<void *>(storage.data());
-        if (!storage.nbytes()) return;
-        for (const void *known : known_) {
-            if (known == address) return;
-        }
-        known_.push_back(address);
-        skrules_host_register_memory(address, storage.nbytes());
-    }
-
-  private:
-    c10::SmallVector<void *, 8> known_;
-};
-
-// Tensors of the cpu are for every device: the current one runs the kernel.
-inline int deviceIndex(const at::Tensor *first) {
-    if (first && isNpu(first->device())) return first->device().index();
-    int32_t current = 0;
-    if (aclrtGetDevice(&current) != 0) refuse(PyExc_RuntimeError, "no device is set" + recentError());
-    return current;
-}
 
 // The stream that this thread has chosen for a device, in the beginning its default stream.
 inline void *streamOf(int device) {

@@ -1,6 +1,7 @@
 // Tensors as kernel arguments: what is checked before an address goes to a kernel.
 #pragma once
 
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <sstream>
@@ -23,11 +24,15 @@ inline bool writes(const Parameter &parameter) { return parameter.declared->role
 // The tensor of `value`, checked against its parameter; `title` names it in messages.
 template <class Title> const at::Tensor &checkTensor(const Parameter &parameter, PyObject *value, const Title &title) {
     const at::Tensor &tensor = THPVariable_Unpack(value);
-    if (!acceptsDevice(tensor.device())) {
-        refuse(PyExc_ValueError, title() + " must be on " + kDevices + ", got a tensor on " + tensor.device().str());
-    }
     if (tensor.layout() != at::kStrided)
         refuse(PyExc_ValueError, title() + " must be dense, got layout " + text(tensor.layout()));
+    if (!isNpu(tensor.device())) {
+        refuse(PyExc_ValueError, title() + " must be on the npu, got a tensor on " + tensor.device().str() + kWhichNpu);
+    }
+    // Nobody would notice otherwise: an output that was passed in gets no history, and gradients just stop.
+    if (tensor.requires_grad() && c10::GradMode::is_enabled()) {
+        refuse(PyExc_RuntimeError, title() + " requires grad, and there is no backward; call it under torch.no_grad()");
+    }
     if (parameter.dtype && tensor.scalar_type() != *parameter.dtype) {
         refuse(PyExc_TypeError, title() + " must be " + parameter.declared->dtype + ", got " + dtypeName(tensor.scalar_type()));
     }
@@ -61,7 +66,7 @@ inline const at::Tensor *acceptTensor(const Parameter &parameter, PyObject *valu
 }
 
 inline void *addressOf(const Parameter &parameter, const at::Tensor &tensor) {
-    // A storage that is copied on write is copied here, before its memory is made known.
+    // A storage that is copied on write is copied here.
     return writes(parameter) ? tensor.mutable_data_ptr() : const_cast<void *>(tensor.const_data_ptr());
 }
 

@@ -153,7 +153,6 @@ class Views {
             if (tensor) {
                 view = {addressOf(parameter, *tensor), tensor->nbytes(), tensor->sizes().data(),
                         static_cast<uint32_t>(tensor->dim()), dtypeOf(*tensor)};
-                memory_.add(*tensor);
             }
             views.push_back(view);
         }
@@ -167,7 +166,6 @@ class Views {
 
     const Entry &entry_;
     Block block_;
-    Memory memory_;
     std::vector<std::vector<skrules_tensor>> views_;
     std::vector<skrules_list> lists_;
     std::vector<std::vector<const at::Tensor *>> given_;

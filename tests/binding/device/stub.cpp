@@ -1,16 +1,12 @@
 // Stands for the host runtime library: the functions that the binding runtime calls, and what the tests ask of it.
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 
 namespace {
 struct State {
     uint32_t launches = 0;
     uint32_t blocks = 0;
-    std::map<void *, size_t> memory;
-    size_t memoryOfLaunch = 0;
-    size_t bytesOfLaunch = 0;
     std::string error;
     bool noDevice = false;
     bool captured = false;
@@ -42,16 +38,11 @@ const char *aclGetRecentErrMsg() {
     state.error.clear();
     return said.c_str();
 }
-void skrules_host_register_memory(void *address, size_t bytes) { state.memory[address] = bytes; }
-void skrules_host_unregister_memory(void *address) { state.memory.erase(address); }
 
 void stub_launch(uint32_t blocks, void *stream) {
     state.stream = stream;
     ++state.launches;
     state.blocks = blocks;
-    state.memoryOfLaunch = state.memory.size();
-    state.bytesOfLaunch = 0;
-    for (const auto &[address, bytes] : state.memory) state.bytesOfLaunch += bytes;
 }
 void stub_fail(const char *reason) { state.error = reason; }
 void stub_no_device(int gone) { state.noDevice = gone != 0; }
@@ -61,7 +52,4 @@ void stub_set_device(int device) { state.current = device; }
 int stub_device() { return static_cast<int>(static_cast<char *>(state.stream) - state.streams); }
 uint32_t stub_launches() { return state.launches; }
 uint32_t stub_blocks() { return state.blocks; }
-size_t stub_memory() { return state.memory.size(); }
-size_t stub_memory_of_launch() { return state.memoryOfLaunch; }
-size_t stub_bytes_of_launch() { return state.bytesOfLaunch; }
 }
