@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -32,9 +32,6 @@ class Report:
     stage: str = "post-adapt"
     iteration: int = 0
     metadata: Mapping[str, Any] | None = None
-
-
-_PLAIN = Report()
 
 
 def render(findings: Sequence[Finding], format_name: str, report: Report, *, colour: bool = False) -> str:
@@ -66,14 +63,17 @@ def write(
     stream: TextIO,
     *,
     rules: Mapping[str, tuple[str, ...]] | None = None,
-    report: Report = _PLAIN,
+    root: Path = Path(),
+    stage: str = "post-adapt",
+    iteration: int = 0,
+    metadata: Mapping[str, Any] | None = None,
 ) -> None:
     """Write `findings` to `stream` in a format of `FORMATS`: `render`, with colours where the stream is a terminal.
 
-    `rules` maps rule ids to title, explanation, help and category, or to the first of these; None: those of `report`.
+    `rules` maps rule ids to title, explanation, help and category, or to the first of these; the others are as in `Report`.
     """
-    if rules is not None:
-        report = replace(report, rules={rule: RuleText(*text) for rule, text in rules.items()})
+    known = {rule: RuleText(*text) for rule, text in (rules or {}).items()}
+    report = Report(root=root, rules=known, stage=stage, iteration=iteration, metadata=metadata)
     text = render(findings, format_name, report, colour=format_name == "text" and has_colour(stream))
     # A finding may name a file that is no text, and a terminal may not have every sign: what is said matters more.
     encoding = getattr(stream, "encoding", None) or "utf-8"

@@ -118,7 +118,7 @@ def test_colours_are_for_terminals_and_can_be_refused(tmp_path, monkeypatch):
     (tmp_path / "a.asc").write_text("int a;\n")
     terminal, plain = Terminal(), io.StringIO()
     for stream in (terminal, plain):
-        write([found()], "text", stream, report=Report(root=tmp_path))
+        write([found()], "text", stream, root=tmp_path)
     assert "\x1b[1;31mblocker:\x1b[0m" in terminal.getvalue()
     assert "\x1b" not in plain.getvalue()
     assert has_colour(terminal, {"TERM": "xterm", "NO_COLOR": ""})
