@@ -1,0 +1,35 @@
+"""`skrules explain RULE`: why a rule is there, where that is known from, and what is right."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+
+from skrules.validate.registry import load_rules, rule_named
+from skrules.validate.rule import Rule
+
+_WIDTH = 100
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rule", metavar="RULE", help="the id of a rule, as in a finding: sk.args-struct-alignas")
+
+
+def run(options: argparse.Namespace) -> int:
+    sys.stdout.write(explained(rule_named(options.rule, load_rules())))
+    return 0
+
+
+def explained(rule: Rule) -> str:
+    """Return the page of one rule as text."""
+    parts = [
+        f"{rule.id}: {rule.title}\n",
+        f"severity: {rule.severity}, category: {rule.category}\n",
+        textwrap.fill(rule.explanation, _WIDTH) + "\n",
+        f"source: {rule.source}\n",
+        "wrong:\n\n" + textwrap.indent(rule.bad, "    "),
+        "right:\n\n" + textwrap.indent(rule.good, "    "),
+        f"to allow it at one place, with the reason:\n\n    // skrules: allow({rule.id}) why it is right here\n",
+    ]
+    return "\n".join(parts if not rule.id.startswith("allow.") else parts[:-1])

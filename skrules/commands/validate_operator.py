@@ -1,0 +1,180 @@
+"""`skrules validate-operator`: all rules over an asset, with the published options and documents."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from skrules import resources
+from skrules.arch_file import load_archs
+from skrules.commands.files import OutputFolder
+from skrules.engine.files import bytes_of
+from skrules.errors import Location, UsageError, did_you_mean
+from skrules.findings import Finding, Severity, blockers
+from skrules.report import FORMATS, write
+from skrules.report.formats import Report, render
+from skrules.report.rules import RuleText
+from skrules.validate.asset import read_asset_files
+from skrules.validate.baseline import load_baseline
+from skrules.validate.compat import Compat, Target
+from skrules.validate.compat_file import load_compat
+from skrules.validate.document import KINDS, Document, read_document_file
+from skrules.validate.examination import examine
+from skrules.validate.registry import load_rules, rule_texts
+from skrules.validate.rule import Rule
+from skrules.validate.settings import DEFAULTS, Settings, beside, load_settings
+from skrules.validate.subject import Subject
+
+DOCUMENT = "operator-validation-findings.json"
+REPORT = "operator-validation-report.md"
+PACKS: Mapping[str, tuple[str, ...]] = {
+    "all": ("spec", "compat", "contract", "sk", "codegen"),
+    "contract": ("contract",),
+    "spec": ("spec",),
+    "compat": ("compat",),
+    "sk": ("sk",),
+}
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--asset", type=Path, required=True, help="a C++ file, or a folder with .asc, .cpp and .h files")
+    parser.add_argument("--output-dir", type=Path, required=True, help=f"folder for {DOCUMENT} and {REPORT}")
+    parser.add_argument("--layout", type=Path, metavar="FILE", help="the layout of the asset, as its adapter wrote it")
+    parser.add_argument("--build-context", type=Path, metavar="FILE", help="how the asset is built, as its adapter wrote it")
+    parser.add_argument("--verify-context", type=Path, metavar="FILE", help="how the asset is verified, as its adapter wrote it")
+    parser.add_argument("--target-chip", metavar="CHIP", default="", help="what it is to run on: a chip, a product or an arch")
+    parser.add_argument("--target-cann", metavar="VERSION", default="", help="version of CANN (any that is documented)")
+    parser.add_argument("--rule-pack", choices=tuple(PACKS), default="all", help="which rules are asked (all)")
+    parser.add_argument("--stage", default="post-adapt", metavar="TEXT", help="a word for the document (post-adapt)")
+    parser.add_argument("--iteration-index", type=int, default=0, metavar="N", help="a number for the document (0)")
+    parser.add_argument("--settings", type=Path, metavar="FILE", help="severities, baseline and own rules, as of a workspace")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="how findings are printed (text)")
+
+
+def run(options: argparse.Namespace) -> int:
+    if not options.asset.exists():
+        raise UsageError(f"there is no operator asset '{options.asset}'", hint="a C++ file, or a folder of them")
+    settings = load_settings(bytes_of(options.settings), str(options.settings)) if options.settings else DEFAULTS
+    rules = load_rules(beside(options.settings, settings.rules) if settings.rules else None)
+    settings.check([rule.id for rule in rules])
+    asked = [rule for rule in rules if rule.category in PACKS[options.rule_pack]]
+    asked += [rule for rule in rules if rule.category == "contract" and rule not in asked]  # these look at what is named only
+    archs = load_archs(resources.toolchains() / "ascend.yaml")
+    compat = load_compat(resources.toolchains() / "compat.yaml", archs)
+    target = compat.target_of_chip(options.target_chip, archs, options.target_cann) if options.target_chip else None
+    if options.target_chip and target is None:
+        ids = [product.id for product in compat.products]
+        hint = did_you_mean(options.target_chip.lower(), (*ids, *archs.names())) or f"known are {', '.join(ids)} and their chips"
+        sys.stderr.write(f"note: nothing is known of the chip '{options.target_chip}'; {hint}\n")
+    subject = Subject(
+        files=read_asset_files(options.asset, options.output_dir),
+        documents=_documents(options),
+        targets=(target,) if target else (),
+        compat=compat,
+    )
+    baseline = _baseline(options.settings, settings)
+    examined = examine(subject, asked, settings=settings, baseline=baseline, others=_nothing_to_read(subject, options))
+    findings = examined.findings
+    metadata = {"compat": _compat_metadata(findings, asked, compat, target, options)} if _asks(asked, "compat") else None
+    root = options.asset.parent if options.asset.is_file() else options.asset
+    report = Report(
+        root=root,
+        rules={name: RuleText(*text) for name, text in rule_texts(rules).items()},
+        stage=options.stage,
+        iteration=options.iteration_index,
+        metadata=metadata,
+    )
+    with OutputFolder(options.output_dir) as output:
+        document = render(findings, "json", report).encode()
+        output.publish({DOCUMENT: document, REPORT: _markdown(findings, examined.allowed, examined.known).encode()})
+    write(
+        findings,
+        options.format,
+        sys.stdout,
+        root=root,
+        rules=rule_texts(rules),
+        stage=options.stage,
+        iteration=options.iteration_index,
+        metadata=metadata,
+    )
+    return 1 if blockers(findings) else 0
+
+
+def _asks(rules: Sequence[Rule], category: str) -> bool:
+    return any(rule.category == category for rule in rules)
+
+
+def _documents(options: argparse.Namespace) -> tuple[Document, ...]:
+    """Return the documents that are named; when only they are asked about, all three are expected, as published."""
+    given = {kind: getattr(options, kind.replace("-", "_")) for kind in KINDS}
+    found = [read_document_file(kind, path) for kind, path in given.items() if path]
+    if options.rule_pack == "contract":
+        folder = options.asset.parent if options.asset.is_file() else options.asset
+        found += [Document(kind=kind, path="", data=None, folder=folder) for kind, path in given.items() if not path]
+    return tuple(found)
+
+
+def _baseline(file: Path | None, settings: Settings) -> Any:
+    if file is None or not settings.baseline:
+        return frozenset()
+    path = beside(file, settings.baseline)
+    return load_baseline(bytes_of(path), str(path))
+
+
+def _nothing_to_read(subject: Subject, options: argparse.Namespace) -> list[Finding]:
+    if subject.files or options.rule_pack == "contract":
+        return []
+    pack = "compat" if options.rule_pack == "compat" else "spec"
+    at = Location(file=os.fspath(options.asset))
+    return [
+        Finding(rule=f"validate.{pack}-pack-error", severity=Severity.BLOCKER, at=at, message="there is no C++ file to look at")
+    ]
+
+
+def _compat_metadata(
+    findings: Sequence[Finding], rules: Sequence[Rule], compat: Compat, target: Target | None, options: argparse.Namespace
+) -> dict[str, Any]:
+    """Return the published `compat` block. What nothing is known of is not verified, whatever was not found."""
+    names = [rule.id for rule in rules if rule.category == "compat"]
+    found = [finding for finding in findings if finding.rule in names]
+    products = target.products if target else ()
+    facts = [fact for (_, product), fact in compat.facts.items() if product in {each.id for each in products}]
+    applicable = [fact for fact in facts if not options.target_cann or options.target_cann in fact.cann]
+    verdict = "incompatible" if blockers(found) else "requires-adaptation" if found else "not-verified"
+    return {
+        "rule_pack": options.rule_pack,
+        "overall_verdict": verdict,
+        "target_chip": options.target_chip,
+        "target_cann": options.target_cann,
+        "target_chip_known": target is not None,
+        "target_products": [product.id for product in products],
+        "recorded_cann_versions": sorted({version for product in products for version in compat.cann_versions(product.id)}),
+        "source_backed_fields": sorted({fact.feature for fact in facts}),
+        "applicable_source_backed_fields": sorted({fact.feature for fact in applicable}),
+        "checked_rules": names,
+        "verification": _verification(target, bool(facts), bool(applicable), options),
+    }
+
+
+def _verification(target: Target | None, known: bool, applicable: bool, options: argparse.Namespace) -> str:
+    if not options.target_chip:
+        return "no chip was named, so nothing about one was checked"
+    if target is None:
+        return f"no document that is known speaks of '{options.target_chip}'"
+    if not applicable:
+        return f"what is known of '{options.target_chip}' is not of CANN {options.target_cann}" if known else "nothing is known"
+    return "checked against the documents named in toolchains/compat.yaml; what they do not speak of is not verified"
+
+
+def _markdown(findings: Sequence[Finding], allowed: int, known: int) -> str:
+    lines = ["# Operator validation", ""]
+    lines += [f"- **{finding.severity}** `{finding.rule}` {finding.at}: {finding.message}" for finding in findings]
+    if not findings:
+        lines.append("No findings.")
+    if allowed or known:
+        lines += ["", f"Not told: {allowed} allowed in the source, {known} known already."]
+    return "\n".join([*lines, ""])

@@ -1,0 +1,1 @@
+"""Rules on operators: what compiles and is wrong all the same, told at its place with its public source."""

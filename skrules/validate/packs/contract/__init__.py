@@ -1,0 +1,1 @@
+"""The documents that other tools hand over beside an operator."""

@@ -1,0 +1,1 @@
+"""What the SuperKernel programming guide demands of hand-written SK code."""

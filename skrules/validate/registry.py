@@ -1,0 +1,102 @@
+"""Finds the rules: every module of a pack, and the files of a workspace's own folder, that has a `RULE`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import quote
+
+from skrules.errors import Location, UsageError, did_you_mean
+from skrules.validate import packs
+from skrules.validate.rule import CATEGORIES, Rule
+
+_ADDRESS = re.compile(r"https://\S+")
+_ID = re.compile(r"[a-z][a-z0-9]*(?:[.-][a-z0-9]+)+")
+
+
+def load_rules(folder: Path | None = None) -> tuple[Rule, ...]:
+    """Return all rules, sorted by id: those of skrules and, with `folder`, those of the Python files in it.
+
+    A file whose name begins with `_` is no rule. Raises UsageError, naming the file, for one that is not as it must be.
+    """
+    found = [(module.__name__, rule_of(module, module.__name__)) for module in _modules()]
+    if folder is not None:
+        found += [(str(path), rule_of(_load(path), str(path))) for path in _files(folder)]
+    known: dict[str, str] = {}
+    for place, rule in found:
+        first = known.setdefault(rule.id, place)
+        if first != place:
+            raise UsageError(f"the rule '{rule.id}' is there already, in {first}", at=Location(file=place))
+    return tuple(sorted((rule for _, rule in found), key=lambda rule: rule.id))
+
+
+def rule_named(name: str, rules: Iterable[Rule]) -> Rule:
+    """Return the rule with an id. Raises UsageError with what was perhaps meant."""
+    by_id = {rule.id: rule for rule in rules}
+    if name not in by_id:
+        raise UsageError(f"there is no rule '{name}'", hint=did_you_mean(name, by_id) or "skrules list-rule-pack lists them")
+    return by_id[name]
+
+
+def rule_texts(rules: Iterable[Rule]) -> Mapping[str, tuple[str, ...]]:
+    """Return title, explanation, address of the public source and category by id: what reports say of rules.
+
+    The published categories have no word for the lints of SuperKernel code: they are of the specification.
+    """
+    return {
+        rule.id: (rule.title, rule.explanation, address_of(rule), "spec" if rule.category == "sk" else rule.category)
+        for rule in rules
+    }
+
+
+def address_of(rule: Rule) -> str:
+    """Return the address in the source of a rule, with the signs that an address may have, or "" when it names none."""
+    found = _ADDRESS.search(rule.source)
+    return quote(found[0], safe=":/#%?&=()") if found else ""
+
+
+def rule_of(module: ModuleType, place: str) -> Rule:
+    """Return the rule of a module. Raises UsageError."""
+    at = Location(file=place)
+    rule = getattr(module, "RULE", None)
+    if not isinstance(rule, Rule):
+        raise UsageError("a file of rules must have a RULE, a skrules.validate.rule.Rule", at=at)
+    if not _ID.fullmatch(rule.id):
+        raise UsageError(f"'{rule.id}' is no id of a rule", at=at, hint="such as sk.raw-block-variable")
+    if rule.category not in CATEGORIES:
+        raise UsageError(f"unknown category '{rule.category}'", at=at, allowed=CATEGORIES)
+    missing = [field for field in ("title", "explanation", "source", "bad", "good") if not getattr(rule, field).strip()]
+    if missing:
+        raise UsageError(f"the rule '{rule.id}' has no {', '.join(missing)}", at=at)
+    return rule
+
+
+def _modules() -> list[ModuleType]:
+    names = [
+        module.name
+        for module in pkgutil.walk_packages(packs.__path__, f"{packs.__name__}.")
+        if not module.ispkg and not module.name.rpartition(".")[2].startswith("_")
+    ]
+    return [importlib.import_module(name) for name in names]
+
+
+def _files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise UsageError("there is no such folder of rules", at=Location(file=str(folder)))
+    return sorted(path for path in folder.glob("*.py") if not path.name.startswith("_"))
+
+
+def _load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"skrules_workspace_rule_{path.stem}", path)
+    assert spec is not None and spec.loader is not None  # a .py file has both
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise UsageError(f"the rule cannot be loaded: {type(error).__name__}: {error}", at=Location(file=str(path))) from error
+    return module

@@ -1,0 +1,147 @@
+"""What rules look at: the files of one operator, the documents beside it, what was decided and what it is meant for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from skrules.errors import Location
+from skrules.source.code import Code, code_of
+from skrules.source.conditions import conditions_of
+from skrules.source.includes import Include, includes_of
+from skrules.source.macros import macros_of, read_macro
+from skrules.source.model import SourceUnit, TokenKind
+from skrules.validate.bindings import SkBinding, SkFunction, read_bindings, read_functions
+from skrules.validate.compat import NO_FACTS, Compat, Target
+from skrules.validate.document import Document
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubjectFile:
+    """One C++ file. `headers` are the paths of the files that it includes, directly or not, as far as they were found;
+    `missing` are quoted includes that were not, of it and of those headers.
+
+    Not slotted, unlike other records: what rules ask of a file is worked out once, when the first asks.
+    """
+
+    unit: SourceUnit
+    is_header: bool
+    headers: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        return self.unit.path
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.path).suffix
+
+    def at(self, offset: int) -> Location:
+        return self.unit.lines.at(offset)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the file's bytes, in hex."""
+        return hashlib.sha256(self.unit.text.encode("latin-1")).hexdigest()
+
+    @cached_property
+    def live(self) -> Code:
+        """The code without what `#if 0` hides."""
+        code = self.unit.code
+        conditions = conditions_of(code)
+        if not conditions.dead:
+            return code
+        return code_of(token for index, token in enumerate(code.tokens) if not conditions.is_dead(index))
+
+    @cached_property
+    def parts(self) -> tuple[Code, ...]:
+        """The live code, and the replacement lists of its macros."""
+        directives = (token for token in self.live.tokens if token.kind is TokenKind.DIRECTIVE)
+        macros = (read_macro(token) for token in directives if "define" in token.text)
+        return (self.live, *(macro.code for macro in macros if macro is not None))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The identifiers of all parts."""
+        return frozenset(text for part in self.parts for index, text in enumerate(part.texts) if part.is_identifier(index))
+
+    @cached_property
+    def includes(self) -> tuple[Include, ...]:
+        return includes_of(self.unit.tokens)
+
+    @cached_property
+    def sk_functions(self) -> tuple[SkFunction, ...]:
+        """The SK functions that it defines."""
+        return read_functions(self.unit) if "__sk__" in self.words else ()
+
+    @cached_property
+    def bindings(self) -> tuple[SkBinding, ...]:
+        """Its SK_BIND statements."""
+        return read_bindings(self.live, macros_of(self.unit.tokens)) if "SK_BIND" in self.words else ()
+
+    def uses(self, *names: str) -> Iterator[tuple[Code, int]]:
+        """Yield where identifiers called one of `names` stand: the part, and the index in it."""
+        if self.words.isdisjoint(names):
+            return
+        for part in self.parts:
+            for index, text in enumerate(part.texts):
+                if text in names and part.is_identifier(index):
+                    yield part, index
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What a contract decided about a kernel, by its qualified name. None: nothing."""
+
+    kernel: str
+    block_dim: int | None = None
+    mask: int | None = None
+    at: Location | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """`targets` is what it is to run on: archs or chips; `documents` are those that were named."""
+
+    files: tuple[SubjectFile, ...] = ()
+    documents: tuple[Document, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    targets: tuple[Target, ...] = ()
+    compat: Compat = NO_FACTS
+
+    def reached(self, file: SubjectFile) -> tuple[SubjectFile, ...]:
+        """Return a file and the headers that it includes."""
+        names = frozenset(file.headers)
+        return (file, *(other for other in self.files if other.path in names))
+
+    def decision(self, kernel: str) -> Decision | None:
+        return next((each for each in self.decisions if each.kernel == kernel), None)
+
+
+def files_of(sources: Iterable[tuple[SourceUnit, Sequence[SourceUnit]]], toolkit: Sequence[str] = ()) -> tuple[SubjectFile, ...]:
+    """Return sources and their headers, each file once. `toolkit` are beginnings of includes that belong to no workspace."""
+    found: dict[str, SubjectFile] = {}
+    for unit, headers in sources:
+        found[unit.path] = SubjectFile(
+            unit=unit,
+            is_header=False,
+            headers=tuple(header.path for header in headers),
+            missing=_missing((unit, *headers), toolkit),
+        )
+    for _, headers in sources:
+        for header in headers:
+            found.setdefault(header.path, SubjectFile(unit=header, is_header=True))
+    return tuple(found.values())
+
+
+def _missing(units: Sequence[SourceUnit], toolkit: Sequence[str]) -> tuple[str, ...]:
+    """Return the quoted includes of files for which none of the files can be meant."""
+    read = {unit.path.rpartition("/")[2] for unit in units}
+    quoted = (each.name for unit in units for each in includes_of(unit.tokens) if not each.is_angled)
+    return tuple(
+        dict.fromkeys(name for name in quoted if name.rpartition("/")[2] not in read and not name.startswith(tuple(toolkit)))
+    )
