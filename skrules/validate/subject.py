@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from skrules.errors import Location
 from skrules.source.code import Code, code_of
-from skrules.source.conditions import conditions_of
+from skrules.source.conditions import Conditions, conditions_of
 from skrules.source.includes import Include, includes_of
 from skrules.source.macros import macros_of, read_macro
 from skrules.source.model import SourceUnit, TokenKind
@@ -51,11 +51,20 @@ class SubjectFile:
     @cached_property
     def live(self) -> Code:
         """The code without what `#if 0` hides."""
+        code, dead = self.unit.code, self._conditions
+        return code_of(token for index, token in enumerate(code.tokens) if not dead.is_dead(index)) if dead.dead else code
+
+    def is_dead(self, offset: int) -> bool:
+        """Tell whether `#if 0` hides what stands at `offset`, be it a comment."""
         code = self.unit.code
-        conditions = conditions_of(code)
-        if not conditions.dead:
-            return code
-        return code_of(token for index, token in enumerate(code.tokens) if not conditions.is_dead(index))
+        return any(
+            code.tokens[first].start < offset and (last >= len(code) or offset < code.tokens[last].start)
+            for first, last in self._conditions.dead
+        )
+
+    @cached_property
+    def _conditions(self) -> Conditions:
+        return conditions_of(self.unit.code)
 
     @cached_property
     def parts(self) -> tuple[Code, ...]:

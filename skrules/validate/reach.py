@@ -1,0 +1,112 @@
+"""What kernels and SK functions reach: the functions of a file and its headers that they call, as far as names tell."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from skrules.source.calls import Function, functions, identifiers_in
+from skrules.source.code import Code
+from skrules.source.model import KernelType, Span
+from skrules.validate.subject import Subject, SubjectFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Root:
+    """A kernel or an SK function with a body of its own in a file. `kernel` is the qualified name of a kernel, or ""."""
+
+    file: SubjectFile
+    name: str
+    kernel: str
+    type: KernelType
+    span: Span
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Reached:
+    """Code that a root reaches, its own body first: `code[first:last]` of a file."""
+
+    file: SubjectFile
+    code: Code
+    first: int
+    last: int
+
+    def indices(self) -> range:
+        return range(self.first, self.last)
+
+    def at(self, index: int) -> int:
+        """Return the offset of a token."""
+        return self.code.tokens[index].start
+
+
+def kernels_of(file: SubjectFile) -> Iterator[Root]:
+    """Yield the kernels of a file; those that macros make have no body of their own to look at."""
+    for kernel in file.unit.kernels:
+        if kernel.expansion is None:
+            yield Root(
+                file=file,
+                name=kernel.name,
+                kernel=kernel.qualified_name,
+                type=kernel.type,
+                span=kernel.body,
+                offset=kernel.name_span.start,
+            )
+
+
+def sk_functions_of(file: SubjectFile) -> Iterator[Root]:
+    for function in file.sk_functions:
+        yield Root(file=file, name=function.name, kernel="", type=function.type, span=function.span, offset=function.offset)
+
+
+class Reach:
+    """Follows calls through the files that one file reaches. Overloads, and members of one name, are not told apart."""
+
+    def __init__(self, subject: Subject, file: SubjectFile) -> None:
+        self._places: dict[str, list[tuple[SubjectFile, Function, frozenset[str]]]] = {}
+        for each in subject.reached(file):
+            bodies = functions(each.unit)
+            for function, words in zip(bodies, identifiers_in(each.unit, *(one.span for one in bodies)), strict=True):
+                self._places.setdefault(function.name, []).append((each, function, words))
+
+    def of(self, root: Root) -> list[Reached]:
+        """Return what a root reaches. A class counts when it is named: its members are called through objects of it."""
+        found = [_part(root.file, root.span)]
+        (words,) = identifiers_in(root.file.unit, root.span)
+        seen = {root.name}
+        waiting = list(words)
+        while waiting:
+            name = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for file, function, inner in self._places.get(name, ()):
+                if root.span.start <= function.body.start < root.span.end and file is root.file:
+                    continue
+                found.append(_part(file, function.body))
+                waiting += inner
+        return _apart(found)
+
+
+def words_of(reached: list[Reached]) -> frozenset[str]:
+    """Return the identifiers of all that is reached."""
+    return frozenset(part.code.texts[index] for part in reached for index in part.indices() if part.code.is_identifier(index))
+
+
+def _part(file: SubjectFile, span: Span) -> Reached:
+    code = file.live
+    first = bisect_left(code.tokens, span.start, key=lambda token: token.start)
+    last = bisect_left(code.tokens, span.end, key=lambda token: token.start)
+    return Reached(file=file, code=code, first=first, last=last)
+
+
+def _apart(parts: list[Reached]) -> list[Reached]:
+    """Leave out what stands in another part already: a member function in its class."""
+    distinct = {(part.file.path, part.first, part.last): part for part in parts}
+    return [part for part in distinct.values() if not any(_holds(other, part) for other in distinct.values())]
+
+
+def _holds(outer: Reached, inner: Reached) -> bool:
+    is_same = (outer.first, outer.last) == (inner.first, inner.last)
+    return outer.file is inner.file and not is_same and outer.first <= inner.first and inner.last <= outer.last
