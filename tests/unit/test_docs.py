@@ -37,6 +37,14 @@ def test_links_lead_somewhere(page):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_every_page_has_its_place_in_the_site():
+    index = (ROOT / "docs" / "index.md").read_text()
+    listed = [
+        name for tree in re.findall(r"```{toctree}\n(.*?)```", index, re.S) for name in re.findall(r"^(\w[\w-]*)$", tree, re.M)
+    ]
+    assert sorted(listed) == sorted(path.stem for path in (ROOT / "docs").glob("*.md") if path.name != "index.md")
+
+
 def scons_lines():
     """Return the words after `scons` of every command line in README and guide, comments removed."""
     text = (ROOT / "README.md").read_text() + (ROOT / "docs" / "guide.md").read_text()
