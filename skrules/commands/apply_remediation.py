@@ -9,10 +9,10 @@ from pathlib import Path
 from skrules.commands.files import OutputFolder, json_bytes
 from skrules.engine.files import bytes_of
 from skrules.errors import UsageError
-from skrules.remediate import Outcome, Status, remediate
+from skrules.remediate import Status, remediate
 from skrules.remediate.difference import unified
 from skrules.remediate.document import DOCUMENT, read_findings, report
-from skrules.report.sources import shown
+from skrules.remediate.summary import summary
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -32,28 +32,11 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.flush()
         sys.stdout.buffer.write(unified(outcome.changes))
         sys.stdout.buffer.flush()
-        sys.stderr.write(told(outcome, dry_run=True))
+        sys.stderr.write(summary(outcome, dry_run=True))
     else:
         # Taken first: a folder that cannot be written is known before a file is edited.
         with OutputFolder(options.output_dir or asset) as output:
             outcome = remediate(asset, requests)
-            sys.stderr.write(told(outcome, dry_run=False))
+            sys.stderr.write(summary(outcome, dry_run=False))
             output.publish({DOCUMENT: json_bytes(report(outcome, str(asset.resolve()), options.findings))})
     return 1 if outcome.count(Status.FAILED) else 0
-
-
-def told(outcome: Outcome, *, dry_run: bool) -> str:
-    """Return what is said of the fixes: a line for each that was made or failed, and how many there are of the others."""
-    done = "would fix" if dry_run else "fixed"
-    words = {Status.APPLIED: done, Status.FAILED: "failed"}
-    lines = [
-        shown(f"{words[result.status]}: {result.file}: {result.reason} [{result.finding_id}]")
-        for result in outcome.results
-        if result.status in words
-    ]
-    left = outcome.count(Status.ESCALATED)
-    if not outcome.count(Status.APPLIED) and not outcome.count(Status.FAILED):
-        lines.append("nothing left to do")
-    if left:
-        lines.append(f"{left} finding{'' if left == 1 else 's'} left to people")
-    return "".join(f"{line}\n" for line in lines)

@@ -16,6 +16,7 @@ from skrules.errors import UsageError, did_you_mean
 
 VERBS = {
     "compare": "run the cases of each operator, plain and as SuperKernel, and compare with the reference",
+    "fix": "make the edits in sources that findings carry; alone; -n shows them",
     "wheel": "make the declared wheels, or one of all operators where none is declared",
 }
 
@@ -31,12 +32,15 @@ VARIABLES = (
     Variable(name="ARCH", default="", doc="archs to build, separated by commas; default: all that an operator declares"),
     Variable(name="TOOLCHAIN", default="auto", doc="auto, bisheng or host"),
     Variable(name="BUILD", default="build", doc="folder for everything that is built"),
+    Variable(name="BACKEND", default="program", doc="what compare launches through: program, or torch on the emulated npu"),
     Variable(name="WHEEL_NAME", default="", doc="name of the wheel's distribution, in place of the declared one or op_extension"),
     Variable(name="WHEEL_VERSION", default="", doc="version of the wheel, in place of the declared one or 0.1.0"),
     Variable(name="LAUNCHER", default="", doc="program in front of compilers, such as ccache, sccache or distcc"),
     Variable(name="VERBOSE", default="0", doc="1 prints each command before it runs"),
 )
 
+
+BACKENDS = ("program", "torch")
 
 # Variables of the environment that decide which tools are found, what is built, or where caches lie.
 _NAMES = frozenset(
@@ -66,6 +70,7 @@ class Request:
     wheel_name: str = ""
     wheel_version: str = ""
     launcher: str = ""
+    backend: str = "program"
     archs_named_by: str = ""
 
 
@@ -81,11 +86,16 @@ def read_request(targets: Sequence[str], variables: Mapping[str, str]) -> Reques
     build = values["BUILD"].rstrip("/")
     if values["BUILD"].startswith("/") or not re.fullmatch(rf"{_FOLDER}(/{_FOLDER})*", build):
         raise UsageError(f"BUILD is '{values['BUILD']}'", hint="name a folder inside the workspace, such as build")
+    verbs = tuple(dict.fromkeys(word for word in targets if word in VERBS))
+    if values["BACKEND"] not in BACKENDS:
+        raise UsageError(f"BACKEND is '{values['BACKEND']}'", allowed=BACKENDS)
+    if "BACKEND" in variables and "compare" not in verbs:
+        raise UsageError("BACKEND is given, and nothing is compared", hint=f"scons compare BACKEND={values['BACKEND']}")
     archs = split_names(values["ARCH"])
     if "ARCH" in variables and not archs:
         raise UsageError("ARCH is empty", hint="name one or more archs, as in ARCH=dav-2201")
     return Request(
-        verbs=tuple(dict.fromkeys(word for word in targets if word in VERBS)),
+        verbs=verbs,
         patterns=tuple(word for word in targets if word not in VERBS and not _is_file(word, build)),
         files=tuple(word for word in targets if word not in VERBS and _is_file(word, build)),
         archs=archs,
@@ -95,6 +105,7 @@ def read_request(targets: Sequence[str], variables: Mapping[str, str]) -> Reques
         wheel_name=values["WHEEL_NAME"],
         wheel_version=values["WHEEL_VERSION"],
         launcher=values["LAUNCHER"],
+        backend=values["BACKEND"],
     )
 
 
@@ -122,7 +133,7 @@ def request_key(request: Request, packages: Sequence[str], environ: Mapping[str,
     wheel = (request.wheel_name, request.wheel_version)
     # A launcher decides nothing. But one that is not there is an error, and what is current would not look for it.
     tools = (request.toolchain, request.launcher)
-    asked = (request.verbs, request.patterns, request.files, request.archs, tools, wheel, list(packages))
+    asked = (request.verbs, request.patterns, request.files, request.archs, request.backend, tools, wheel, list(packages))
     return hashlib.sha256(json.dumps([asked, variables, sys.version, sys.executable, sys.path]).encode()).hexdigest()[:32]
 
 

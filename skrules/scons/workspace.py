@@ -69,6 +69,10 @@ class Workspace:
         is_dry = bool(GetOption("no_exec") or GetOption("question"))
         lock = None if is_dry else BuildLock(state_folder(root, request.build) / "lock")
         since = _acquire(lock, request) if lock else 0
+        if "fix" in request.verbs:
+            from skrules.scons.fix import run_fix
+
+            self._scons.Exit(run_fix(root, packages, request))
         path = manifest_path(root, request.build, request_key(request, packages, os.environ))
         old, dirty = _known(root, path)
         if old is not None and not dirty:
