@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from skrules.adapt.blocknum import API, C_API, api_names, is_api, is_declared
+from skrules.adapt.blocknum import API, C_API, api_names, introduces_lambda, is_api, is_declared
 from skrules.adapt.declarations import Declaration, read_declarations
 from skrules.adapt.inclusions import Inclusion, read_inclusions
 from skrules.adapt.scopes import FileScopes
 from skrules.source.calls import Function, functions
 from skrules.source.code import Code
+from skrules.source.macros import macros_of
 from skrules.source.model import SourceUnit, Span, TokenKind
 from skrules.source.parameters import split
 from skrules.source.tokens import directive_name
 
+_STRANGE = frozenset({"#", "class", "struct"})
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -87,7 +89,7 @@ class Helper:
 class Helpers:
     """The helpers that reach the block number, in order. `names` maps what gets a twin to the twin's name; `spaces` are the
     names of namespaces, `imported` what using-declarations bring to others; `macros` has the
-    identifiers in each macro."""
+    identifiers in each macro, `strange` those that do more with an argument than put it in."""
 
     unit: SourceUnit
     files: tuple[HelperFile, ...]
@@ -96,6 +98,7 @@ class Helpers:
     spaces: frozenset[str]
     imported: frozenset[str]
     macros: Mapping[str, frozenset[str]]
+    strange: frozenset[str]
     made: dict[tuple[str, int], str | NoTwin] = field(default_factory=dict)  # twins: kernels of one file share them
     declared: dict[str, tuple[Declaration, ...]] = field(default_factory=dict)  # by path: helpers of one header share them
 
@@ -150,12 +153,7 @@ def read_helpers(
         files.append(HelperFile(unit=each.unit, scopes=each.scopes, api=names_of_api, inner=functions(each.unit), inclusion=each))
     everything = sorted((helper for file in files for helper in _top_level(file)), key=lambda helper: helper.order)
     needed = _needed(everything)
-    spaces = {
-        file.code.text(index + 1)
-        for file in files
-        for index, text in enumerate(file.code.texts)
-        if text == "namespace" and file.code.is_identifier(index + 1)
-    }
+    spaces = {name for file in files for name in _spaces(file.code)}
     taken = set(taken).union(*words)
     names = {}
     for name in sorted(needed):
@@ -173,7 +171,34 @@ def read_helpers(
         spaces=frozenset(spaces),
         imported=frozenset(name for file in files for name in _imported(file)) if found else frozenset(),
         macros=_macros(files) if found else {},
+        strange=strange_macros([unit, *headers]),
     )
+
+
+def _spaces(code: Code) -> Iterator[str]:
+    """Yield the names behind `namespace`, all of `namespace a::b`."""
+    for index, text in enumerate(code.texts):
+        if text == "namespace":
+            at = index + 1
+            while code.is_identifier(at):
+                yield code.text(at)
+                at += 2 if code.text(at + 1) == "::" else 1
+
+
+def strange_macros(units: Iterable[SourceUnit]) -> frozenset[str]:
+    """Return the macros that make a string of an argument, or hold a lambda or class, themselves or through another macro."""
+    words: dict[str, frozenset[str]] = {}
+    found: set[str] = set()
+    for unit in units:
+        for name, macros in macros_of(unit.tokens).items():
+            codes = [macro.code for macro in macros if macro.parameters is not None]
+            words[name] = words.get(name, frozenset()).union(*(code.texts for code in codes))
+            has_lambda = any(text == "[" and introduces_lambda(code, at) for code in codes for at, text in enumerate(code.texts))
+            if has_lambda or words[name] & _STRANGE:
+                found.add(name)
+    while more := {name for name, used in words.items() if used & found} - found:
+        found |= more
+    return frozenset(found)
 
 
 def _macros(files: Sequence[HelperFile]) -> dict[str, frozenset[str]]:

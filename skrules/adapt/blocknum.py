@@ -6,7 +6,7 @@ SuperKernel guide rule 4, kernel_operator_sys_var_intf.h and c_api/sys_var/sys_v
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from skrules.adapt.edits import Edit
@@ -69,12 +69,13 @@ def block_num_use(
     own_function: bool,
     declared: Collection[str],
     accepted: bool,
+    strange: Collection[str] = (),
 ) -> BlockNumUse:
     """Find every use of the block number in a body.
 
     `own_function`: the file declares a function of its own with the API's name, so an unqualified call is not known to be
     the API's. `declared` are variables at namespace scope. `accepted`: the contract says that the launch's block number is
-    the kernel's.
+    the kernel's. `strange` are macros whose arguments must stay as they are.
     """
     own = {parameter.name for parameter in kernel.parameters}
     calls: list[tuple[int, int]] = []
@@ -97,7 +98,7 @@ def block_num_use(
                 report(index, f"'{word}' is not known to be AscendC::{API}, which must come from sysArgs in a super kernel")
             elif code.text(index + 1) != "(" or code.text(index + 2) != ")":
                 report(index, f"{word} is used other than as a plain call")
-            elif (holder := closed_scope(code, index)) is not None:
+            elif (holder := closed_scope(code, index, strange=strange)) is not None:
                 report(index, f"{word} is called in a {holder} of the body, which cannot reach sysArgs")
             else:
                 calls.append((first, index + 2))
@@ -112,9 +113,9 @@ def block_num_use(
     return BlockNumUse(calls=tuple(calls), indices=tuple(indices), findings=tuple(findings))
 
 
-def pasted_name(words: Collection[str]) -> str:
-    """Return a name of the block number that `##` can make of two or more of `words`, or ""."""
-    for name in (API, C_API, *sorted(RAW_WORDS)):
+def pasted_name(words: Collection[str], names: Sequence[str] = (API, C_API, *sorted(RAW_WORDS))) -> str:
+    """Return one of `names`, those of the block number, that `##` can make of two or more of `words`, or ""."""
+    for name in names:
         ends = {0}
         for at in range(len(name)):
             if at in ends:
@@ -174,16 +175,19 @@ def is_declared(code: Code, at: int, word: str) -> bool:
     return code.is_identifier(at - 1) and before not in _BEFORE_VALUES
 
 
-def closed_scope(code: Code, index: int, outermost: int = 0) -> str | None:
-    """Return what encloses token `index` and does not see the parameters of the function whose body begins at `outermost`."""
+def closed_scope(code: Code, index: int, outermost: int = 0, strange: Collection[str] = ()) -> str | None:
+    """Return what encloses token `index` and does not see the parameters of the function whose body begins at `outermost`, or
+    is no place for other code: the argument of one of the macros `strange`."""
     for opening in range(index - 1, outermost, -1):
         text = code.text(opening)
         if text not in ("{", "(") or code.partner(opening) < index:
             continue
         if text == "{" and (holder := _closed(code, opening)):
             return holder
-        if text == "(" and code.text(opening - 1) == "]" and _introduces_lambda(code, code.partner(opening - 1)):
+        if text == "(" and code.text(opening - 1) == "]" and introduces_lambda(code, code.partner(opening - 1)):
             return "default argument of a lambda"
+        if text == "(" and code.text(opening - 1) in strange:
+            return f"use of the macro '{code.text(opening - 1)}'"
     return None
 
 
@@ -196,7 +200,7 @@ def _closed(code: Code, brace: int) -> str | None:
             return "class"
         if text == "]":
             opening = code.partner(at)
-            if opening >= 0 and _introduces_lambda(code, opening):
+            if opening >= 0 and introduces_lambda(code, opening):
                 is_open = code.text(opening + 1) in ("&", "=") and not code.is_identifier(opening + 2)
                 return None if is_open else "lambda without a capture default"
         if text in (")", "]", ">"):
@@ -208,7 +212,7 @@ def _closed(code: Code, brace: int) -> str | None:
     return None
 
 
-def _introduces_lambda(code: Code, opening: int) -> bool:
+def introduces_lambda(code: Code, opening: int) -> bool:
     """Tell whether the `[` at `opening` begins a lambda: no subscript, no attribute."""
     before = code.text(opening - 1)
     is_value = code.is_identifier(opening - 1) and before not in _BEFORE_VALUES

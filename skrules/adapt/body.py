@@ -10,8 +10,21 @@ from skrules.adapt.askers import Helpers, read_helpers
 from skrules.adapt.blocknum import ACCEPT_HINT, API, api_names, block_num_use, pasted_name, raw_finding
 from skrules.adapt.copies import copy_findings
 from skrules.adapt.edits import Edit, apply, line_start
+from skrules.adapt.flow import DESTROYERS
 from skrules.adapt.guards import inactive_edits
-from skrules.adapt.helpers import BLOCK_NUM, DESTROY, PASTE, PIPE, RAW, Chunk, Chunks, index_chunks, kernels_called, read_chunks
+from skrules.adapt.helpers import (
+    BLOCK_NUM,
+    DESTROY,
+    DESTRUCTOR,
+    PASTE,
+    PIPE,
+    RAW,
+    Chunk,
+    Chunks,
+    index_chunks,
+    kernels_called,
+    read_chunks,
+)
 from skrules.adapt.implicit import UNWRITTEN, implicit_chunks
 from skrules.adapt.names import legacy_edits, words_in, words_of
 from skrules.adapt.pipes import plan_pipes
@@ -105,6 +118,7 @@ def rewrite_body(
         own_function=API in facts.chunks.single,
         declared=facts.chunks.single,
         accepted=decision.helper_block_num == "accept",
+        strange=facts.helpers.strange,
     )
     rewrites = bool(use.calls) and decision.with_sys_args != "never"
     edits = [*_task_macro_edits(unit.text, code), *legacy_edits(code.tokens), *use.index_edits(code)]
@@ -130,7 +144,7 @@ def rewrite_body(
     places = [edit.start for edit in (*(use.edits(code, "") if rewrites else ()), *twins.edits)]
     if places:
         findings += _mix_warning(unit, kernel, min(places))
-    pipes = plan_pipes(code, unit.text, unit.newline, natural=_natural(helpers))
+    pipes = plan_pipes(code, unit.text, unit.newline, natural=_natural(helpers, words))
     edits += pipes.edits
     edits += list(inactive_edits(unit, kernel.body, edits))
     findings += _pipe_findings(unit, kernel, code, helpers, pipes.left)
@@ -186,12 +200,16 @@ def _in_helpers(kernel: Kernel, helpers: Iterable[Chunk], decision: SuperKernelD
             yield raw_finding(use.unit, use.offset, kernel.name, use.word, accepted=decision.helper_block_num == "accept")
 
 
-def _natural(helpers: Iterable[Chunk]) -> str:
+def _natural(helpers: Sequence[Chunk], words: frozenset[str]) -> str:
     """Return why all TPipes of a body must keep their natural destruction, or ""."""
-    for what, reason in ((DESTROY, "may destroy it"), (PIPE, "has a TPipe of its own")):
+    reasons = ((DESTROY, "may destroy it"), (PIPE, "has a TPipe of its own"), (DESTRUCTOR, "has a destructor, which may use it"))
+    for what, reason in reasons:
         for chunk in helpers:
             if any(use.what == what for use in chunk.uses):
                 return f"'{chunk.title}' {reason}"
+    made = [use.word for chunk in helpers for use in chunk.uses if use.what == PASTE]
+    if made and pasted_name(words.union(*(chunk.words for chunk in helpers)), sorted(DESTROYERS)):
+        return f"the macro '{made[0]}' may destroy it"
     return ""
 
 

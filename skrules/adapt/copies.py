@@ -23,6 +23,7 @@ _DEFINED = re.compile(r"#\s*(?:define|undef)\s+([A-Za-z_]\w*)")
 def unlike_in_copy(code: Code, indices: range) -> Iterator[tuple[int, str]]:
     """Yield the tokens for which a copy of `indices` right behind them would be other code, each with the reason."""
     said: set[str] = set()
+    reset: set[str] = set()  # macros that are mentioned first where their meaning is taken away: it does not matter
     first: dict[str, str] = {}  # macros that are mentioned first where they are defined, with what they are defined as
     last: dict[str, tuple[int, str]] = {}
     for index in indices:
@@ -31,7 +32,11 @@ def unlike_in_copy(code: Code, indices: range) -> Iterator[tuple[int, str]]:
             defined = _DEFINED.match(text)
             words = set(_WORD.findall(text)[1:])
             name = defined[1] if defined else ""
-            if name and name in said and name not in first:
+            if name in reset:
+                continue
+            if name and name not in said and directive_name(text) == "undef":
+                reset.add(name)
+            elif name and name in said and name not in first:
                 yield index, f"'{name}' is used before it is defined here, and defined when the copy begins"
             elif name and directive_name(text) == "define":
                 first.setdefault(name, text)

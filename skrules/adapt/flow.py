@@ -46,6 +46,11 @@ class Flow:
         outside = [statement.kind for statement in pipe.path[:-2]]
         self.in_a_loop = Kind.LOOP in outside or Kind.MACRO_BLOCK in outside
         self.leaves_by_break = Kind.SWITCH in outside
+        self.references = frozenset(  # each may be another name of the pipe
+            code.text(index + 1)
+            for index, text in enumerate(code.texts)
+            if text in ("&", "&&") and code.is_identifier(index + 1) and code.text(index + 2) in ("=", "{", "(", ",", ")")
+        )
 
     def exits(self) -> list[tuple[Statement, bool]]:
         found: list[tuple[Statement, bool]] = []
@@ -147,12 +152,20 @@ class Flow:
         code, name = self.code, self.pipe.name
         for index in range(first, last + 1):
             word = code.text(index)
+            if word in DESTROYERS and code.text(index + 1) != "(":
+                state = State.MAYBE  # handed on: to a macro, or as a pointer to the member
             if word not in DESTROYERS or code.text(index + 1) != "(":
                 if word == "Init" and code.text(index - 1) == "." and code.text(index - 2) == name and state is not State.LIVE:
                     state = State.MAYBE
                 continue
-            if code.text(index - 1) == "." and code.text(index - 2) != name:
+            if code.text(index - 1) == "." and code.text(index - 2) not in (name, *self.references):
                 continue
-            direct = whole and index == first + 2 and code.text(index - 1) == "." and code.text(index + 3) == ";"
+            direct = (
+                whole
+                and index == first + 2
+                and code.text(first) == name
+                and code.text(index - 1) == "."
+                and code.text(index + 3) == ";"
+            )
             state = State.GONE if direct else State.MAYBE
         return state

@@ -24,6 +24,7 @@ RAW = "raw block variable"
 PIPE = "TPipe"
 DESTROY = "Destroy"
 PASTE = "pasted name"
+DESTRUCTOR = "destructor"
 FUNCTION, MACRO, STATEMENT, KERNEL = "function", "macro", "statement", "kernel"
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -212,6 +213,8 @@ class _Reader:
             return RAW
         if is_pipe_declaration(code, index):
             return PIPE
+        if word == "~" and _defines_destructor(code, index):
+            return DESTRUCTOR
         is_destroyed = word in DESTROYERS and code.text(index + 1) == "(" and code.text(index - 1) in (".", "->")
         return DESTROY if is_destroyed else ""
 
@@ -240,11 +243,33 @@ class _Reader:
             statement = []
 
 
+def _defines_destructor(code: Code, index: int) -> bool:
+    """Tell whether the `~` at `index` begins a destructor that does something."""
+    closing = code.partner(index + 2) if code.text(index + 2) == "(" else -1
+    brace = closing + 1 + (code.text(closing + 1) in ("override", "noexcept", "final"))
+    return closing >= 0 and code.text(brace) == "{" and code.partner(brace) != brace + 1
+
+
+def declared_through_pointer(words: Sequence[str]) -> str:
+    """Return `p` for `int (*const p[])() `, "" for what declares no pointer or reference in brackets."""
+    for at in range(len(words) - 2):
+        if words[at] == "(" and words[at + 1] in ("*", "&", "&&"):
+            end = at + 1
+            while end < len(words) and words[end] in ("*", "&", "&&", "const"):
+                end += 1
+            return words[end] if end < len(words) and words[end].isidentifier() else ""
+        if words[at] == "=":
+            break
+    return ""
+
+
 def _declared_name(code: Code, statement: Sequence[int]) -> str:
     """Return the name that a statement declares, "" for none; `using N::name;` declares nothing new."""
     words = [code.text(index) for index in statement]
     if words[:1] == ["using"] and "=" not in words:
         return ""
+    if name := declared_through_pointer(words):
+        return name
     angle = 0
     for index, following in zip(statement, [*words[1:], ";"], strict=False):
         angle += (code.text(index) == "<") - (code.text(index) == ">")

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from skrules.adapt.blocknum import API, C_API, RAW_WORDS, api_names, is_api, is_declared, is_raw
-from skrules.adapt.helpers import BLOCK_NUM, MACRO, RAW, Chunk, Use
+from skrules.adapt.helpers import BLOCK_NUM, MACRO, RAW, Chunk, Use, declared_through_pointer
 from skrules.source.calls import Function, functions
 from skrules.source.code import Code
 from skrules.source.model import SourceUnit, TokenKind
@@ -159,6 +159,8 @@ def _variable(code: Code, statement: Sequence[int]) -> str:
     if _NO_INITIALISERS.intersection(words) and "=" not in words:
         return ""
     end = words.index("=") if "=" in words else len(words)
+    if name := declared_through_pointer(words[:end]):
+        return name
     while end > 0 and words[end - 1] == "]":
         end = next((at for at in range(end - 1, -1, -1) if words[at] == "["), 0)
     return words[end - 1] if end > 0 and code.is_identifier(statement[end - 1]) else ""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from skrules.adapt.blocknum import is_declared
 from skrules.adapt.edits import Edit, indentation, line_start
 from skrules.adapt.flow import Flow, Pipe
 from skrules.adapt.statements import Kind, Statement, UnreadableError, read_block
@@ -59,6 +60,9 @@ def plan_pipes(code: Code, text: str, newline: str, *, natural: str = "") -> Pip
     for pipe in pipes:
         if not pipe.path:
             left.append((pipe.index, "it is not a plain local object"))
+            continue
+        if _is_hidden(code, pipe):
+            left.append((pipe.index, "another object has its name"))
             continue
         flow = Flow(code, pipe)
         if flow.in_a_loop:
@@ -111,6 +115,21 @@ def _pipes(code: Code, body: Statement) -> Iterator[Pipe]:
             index = partner + 1 if partner > index else index + 1
         if plain and not (code.text(at + 2) == "(" and code.partner(at + 2) == at + 3):
             yield from (Pipe(name=code.text(name), index=name, path=(*path, statement)) for name in names)
+
+
+def _is_hidden(code: Code, pipe: Pipe) -> bool:
+    """Tell whether the body declares something else by the pipe's name: at some exit the name may mean that."""
+    for index, text in enumerate(code.texts):
+        if text != pipe.name or index == pipe.index or code.text(index - 1) == "TPipe":
+            continue
+        before, after = code.text(index - 1), code.text(index + 1)
+        is_type = code.text(index - 2) in ("auto", "const", ">") or (
+            code.is_identifier(index - 2) and code.text(index - 3) in ("const", "(", ",", "::")
+        )
+        is_reference = before in ("&", "&&", "*") and is_type and after in ("=", ":", ",", ")")
+        if is_reference or is_declared(code, index, text):
+            return True
+    return False
 
 
 def _is_followed(code: Code, pipe: Pipe, pipes: list[Pipe], falls_out: bool) -> bool:

@@ -33,7 +33,7 @@ def body_edits(
                 raise NoTwin(f"{word} of '{helper.name}' is no plain call in a function", offset)
             if first == index and helpers.has_own_api:
                 raise NoTwin(f"'{word}' may be another function of that name", offset)
-            _check_open(code, index, bodies, f"{word} of '{helper.name}' is called")
+            _check_open(helpers, code, index, bodies, f"{word} of '{helper.name}' is called")
             yield Edit(start=code.tokens[first].start, end=code.tokens[index + 2].end, text=number)
         elif word in helpers.names:
             if before == "::" and code.is_identifier(index - 2) and code.text(index - 2) not in helpers.spaces:
@@ -46,16 +46,16 @@ def body_edits(
                     continue
                 if not runs or code.text(after) != "(":
                     raise NoTwin(f"'{word}' is used other than in a call", offset)
-                _check_open(code, index, bodies, f"'{word}' is called")
+                _check_open(helpers, code, index, bodies, f"'{word}' is called")
                 check_arguments(helpers, word, code, after)
                 at = code.tokens[after].end
                 yield Edit(start=at, end=at, text=number + ("" if code.text(after + 1) == ")" else ", "))
             elif is_argument(code, index, after) and not (is_own_base(code, index, helper) and not runs):
                 raise NoTwin(f"'{word}' is the argument of a template, which may make objects of it", offset)
             elif runs:
-                yield from _told(code, index, after, number, word, bodies)
+                yield from _told(helpers, code, index, after, number, word, bodies)
         elif word in inside and runs and before != "using":
-            yield from _told(code, index, index + 1, number, word, bodies)
+            yield from _told(helpers, code, index, index + 1, number, word, bodies)
 
 
 def aliases(helpers: Helpers, code: Code, indices: Iterable[int]) -> frozenset[str]:
@@ -92,10 +92,10 @@ def check_arguments(helpers: Helpers, name: str, code: Code, opening: int) -> No
         raise NoTwin(f"'{name}' is called with {count} arguments, which its definition does not take", code.tokens[opening].start)
 
 
-def _check_open(code: Code, index: int, bodies: Collection[range], what: str) -> None:
+def _check_open(helpers: Helpers, code: Code, index: int, bodies: Collection[range], what: str) -> None:
     """Raise NoTwin where the number cannot be reached from token `index`."""
     around = next(body for body in bodies if index in body)
-    if (holder := closed_scope(code, index, around.start)) is not None:
+    if (holder := closed_scope(code, index, around.start, helpers.strange)) is not None:
         raise NoTwin(f"{what} in a {holder}", code.tokens[index].start)
 
 
@@ -116,7 +116,9 @@ def is_own_base(code: Code, index: int, helper: Helper | None) -> bool:
     return helper is not None and code.text(index) == helper.name and helper.first < index < helper.body
 
 
-def _told(code: Code, index: int, after: int, number: str, word: str, bodies: Collection[range]) -> Iterator[Edit]:
+def _told(
+    helpers: Helpers, code: Code, index: int, after: int, number: str, word: str, bodies: Collection[range]
+) -> Iterator[Edit]:
     """Tell a declared object the number; references, pointers and types need not be told."""
     following = code.text(after)
     offset = code.tokens[index].start
@@ -131,6 +133,6 @@ def _told(code: Code, index: int, after: int, number: str, word: str, bodies: Co
         end = code.partner(end) + 1
     if code.text(end) != ";":
         raise NoTwin(f"an object of '{word}' is made other than by a plain declaration", offset)
-    _check_open(code, index, bodies, f"an object of '{word}' is made")
+    _check_open(helpers, code, index, bodies, f"an object of '{word}' is made")
     at = code.tokens[end].end
     yield Edit(start=at, end=at, text=f" {code.text(after)}.{SETTER}({number});")

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from skrules.adapt.askers import Helper, Helpers, NoTwin, after_arguments
+from skrules.adapt.askers import Helper, HelperFile, Helpers, NoTwin, after_arguments, parameter_list
+from skrules.adapt.blocknum import is_declared
 from skrules.adapt.copies import unlike_in_copy
 from skrules.adapt.twin_edits import aliases, qualified_start
 from skrules.source.code import Code
+from skrules.source.parameters import split
 
 Text = tuple[Code, range]
 
@@ -27,6 +29,8 @@ def check_forms(helper: Helper) -> None:
     def refuse(reason: str, index: int = helper.first) -> NoTwin:
         return NoTwin(f"'{helper.name}' {reason}", code.tokens[index].start)
 
+    if code.text(helper.last + 1) == "catch":
+        raise refuse("has handlers behind its body")
     for index, reason in unlike_in_copy(code, range(helper.first, helper.last + 1)):
         raise refuse(f"cannot be copied: {reason}", index)
     if helper.is_class and "union" in code.texts[helper.first : helper.body]:
@@ -40,13 +44,53 @@ def check_forms(helper: Helper) -> None:
             raise refuse("has default template arguments in another declaration", index)
 
 
+def check_prototypes(helpers: Helpers, names: Collection[str], place: tuple[int, int, int]) -> None:
+    """Raise NoTwin where a function is only declared in front of those who use a helper of its name: a call may mean it, and it
+    has no twin there. `place` is that of the kernel."""
+    for name in sorted(set(names) - helpers.classes):
+        users = [each.order for each in helpers.found if each.name in names and each.name != name and name in each.words]
+        first = min([place, *users])
+        defined = {
+            _parameters(each.file.code, parameter_list(each))
+            for each in helpers.found
+            if each.name == name and each.order < first and not each.is_class and not each.is_member
+        }
+        for file in helpers.files:
+            code = file.code
+            inside = [(each.span.start, each.body.end) for each in file.inner]
+            for index in (index for index, text in enumerate(code.texts) if text == name and code.text(index + 1) == "("):
+                offset, closing = code.tokens[index].start, code.partner(index + 1)
+                if closing < 0 or not is_declared(code, index, name) or any(start < offset < end for start, end in inside):
+                    continue
+                if not file.scopes.is_outside(index) or _is_in_kernel(file, offset):
+                    continue
+                if _parameters(code, index + 1) not in defined:
+                    raise NoTwin(f"another '{name}' is declared, and not defined in front of its users", offset)
+
+
+def _is_in_kernel(file: HelperFile, offset: int) -> bool:
+    return any(kernel.span.start <= offset < kernel.span.end for kernel in file.unit.kernels)
+
+
+def _parameters(code: Code, opening: int) -> tuple[tuple[str, ...], ...]:
+    """Return the types of a parameter list, as far as they can be told from the names."""
+    types = []
+    for first, after in split(code, opening + 1, code.partner(opening)) if opening >= 0 else ():
+        end = next((index for index in range(first, after) if code.text(index) == "="), after)
+        named = end - first > 1 and code.is_identifier(end - 1) and code.text(end - 2) != "::"
+        types.append(code.texts[first : end - 1 if named else end])
+    return tuple(types)
+
+
 def check_values(helpers: Helpers, names: Collection[str], texts: Sequence[Text]) -> None:
     """Raise NoTwin where `texts`, those of a kernel body and of the helpers `names` that it uses, may make objects of classes
     with twins without a declaration, or see the members of one."""
     classes = helpers.classes & set(names)
     if not classes:
         return
-    objects = {name for code, indices in texts for name in _declared(code, indices, classes)}
+    declared = [each for code, indices in texts for each in _declared(code, indices, classes)]
+    objects = {name for name, is_pointer in declared if not is_pointer}
+    pointers = {name for name, is_pointer in declared if is_pointer}
     others = frozenset[str]().union(*(aliases(helpers, code, indices) for code, indices in texts))
     by_value = any(_is_by_value(code, index, classes) for code, indices in texts for index in indices)
     converts = any(_converts(helper) for helper in helpers.found if helper.is_class and helper.name in classes)
@@ -58,9 +102,12 @@ def check_values(helpers: Helpers, names: Collection[str], texts: Sequence[Text]
         for index in indices:
             text, offset = code.text(index), code.tokens[index].start
             before = code.text(index - 1)
-            if text == "{" and before in _BEFORE_BRACES and (by_value or (before == "=" and code.text(index - 2) in objects)):
+            if text == "{" and before in _BEFORE_BRACES and (by_value or _makes_object(code, index, objects | pointers | typed)):
                 raise NoTwin("braces without a type may make an object of a class with a twin", offset)
-            if text == "=" and before in objects and converts and code.text(index + 1) != "=":
+            if text in classes and _is_cast(code, index):
+                raise NoTwin(f"other memory is read as an object of '{text}', which has a member more in a super kernel", offset)
+            is_set = before in objects or (before in pointers and code.text(index - 2) == "*")
+            if text == "=" and is_set and converts and code.text(index + 1) != "=":
                 raise NoTwin(f"'{before}' may be given a value that is made of another one", offset)
             if text == "auto" and code.text(index + 1 + (code.text(index + 1) in _REFERENCES)) == "[":
                 raise NoTwin("an object may be taken apart, and a twin has a member more", offset)
@@ -112,15 +159,53 @@ def _is_class_brace(code: Code, brace: int) -> bool:
     return brace < 0
 
 
-def _declared(code: Code, indices: range, classes: Collection[str]) -> Iterator[str]:
-    """Yield the names of objects, members and references that are declared with one of `classes`."""
+def _declared(code: Code, indices: range, classes: Collection[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the names of objects, members, references and pointers that are declared with one of `classes`, and which are
+    pointers."""
     for index in indices:
         if code.text(index) in classes:
             at = after_arguments(code, index)
-            while code.text(at) in ("&", "&&", "const"):
+            is_pointer = False
+            while code.text(at) in ("*", "&", "&&", "const"):
+                is_pointer |= code.text(at) == "*"
                 at += 1
             if code.is_identifier(at):
-                yield code.text(at)
+                yield code.text(at), is_pointer
+
+
+def _makes_object(code: Code, brace: int, names: Collection[str]) -> bool:
+    """Tell whether the braces at `brace` are assigned to one of `names`, or handed to a function beside one."""
+    if code.text(brace - 1) == "=":
+        at = brace - 2
+        if code.text(at) == ")":
+            return True
+        return code.text(at) in names
+    opening = brace - 1
+    while opening >= 0 and code.text(opening) != "(":
+        if code.text(opening) in ("{", ";"):
+            return False
+        opening = code.partner(opening) - 1 if code.text(opening) in (")", "}", "]") else opening - 1
+    inside = range(opening + 1, max(code.partner(opening), opening + 1)) if opening >= 0 else ()
+    return any(code.text(at) in names and code.text(at + 1) in (",", ")") for at in inside)
+
+
+def _is_cast(code: Code, index: int) -> bool:
+    """Tell whether the class at `index` is what a pointer or reference is cast to: `(K *)p`, `reinterpret_cast<const K &>(x)`."""
+    at, first = after_arguments(code, index), qualified_start(code, index)
+    while code.text(at) == "const":
+        at += 1
+    if code.text(at) not in ("*", "&", "&&"):
+        return False
+    while code.text(at) in ("*", "&", "&&", "const"):
+        at += 1
+    while code.is_identifier(first - 1) and not code.text(first - 1).endswith("_cast"):
+        first -= 1  # `const`, an address space
+    if code.text(first - 1) == "<" and code.text(at) == ">":
+        is_upcast = code.texts[at + 1 : at + 4] == ("(", "this", ")")
+        return code.text(first - 2).endswith("_cast") and not is_upcast
+    if code.text(first - 1) != "(" or code.text(at) != ")":
+        return False
+    return not code.is_identifier(first - 2) or code.text(first - 2) in ("return", "case", "else")
 
 
 def _of_deduced_types(code: Code, indices: range) -> frozenset[str]:
@@ -198,4 +283,5 @@ def _has_defaults_elsewhere(code: Code, index: int) -> bool:
         begin -= 1
     if code.text(begin) != "template" or code.text(begin + 1) != "<":
         return False
-    return "=" in code.texts[begin + 1 : after_arguments(code, begin)]
+    end = after_arguments(code, begin)
+    return end <= index and "=" in code.texts[begin + 1 : end]

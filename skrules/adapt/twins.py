@@ -20,7 +20,7 @@ from skrules.adapt.splice import Fragment, after_line
 from skrules.adapt.twin_classes import member_bodies, number_of_class
 from skrules.adapt.twin_edits import NUMBER, body_edits
 from skrules.adapt.twin_objects import check_objects
-from skrules.adapt.twin_values import check_forms, check_values
+from skrules.adapt.twin_values import check_forms, check_prototypes, check_values
 from skrules.contract.model import SuperKernelDecision
 from skrules.source.code import Code
 from skrules.source.model import Span
@@ -76,6 +76,7 @@ def use_twins(
         for _ in twin_texts(helpers, names):
             pass  # for what it raises
         _check_order(helpers, names, (place, 0, 0), "the kernel", place)
+        check_prototypes(helpers, names, (place, 0, 0))
         check_objects(helpers, code, indices)
         check_values(helpers, names, [(code, indices), *texts])
         return TwinUse(names=names, edits=tuple(body_edits(helpers, code, indices, number, (indices,))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skrules.adapt.askers import Helpers, after_arguments, read_helpers, used_names
+from skrules.adapt.askers import Helpers, after_arguments, read_helpers, strange_macros, used_names
 from skrules.adapt.names import words_of
 from skrules.adapt.scopes import read_scopes
 from skrules.source import read
@@ -60,3 +60,16 @@ def test_the_end_of_template_arguments() -> None:
     for text, after in (("f<a<b>, (c > d)>(x)", "("), ("f(x)", "("), ("f<int> y", "y"), ("f<a", "")):
         code = code_of(read(text.encode(), "k.asc").tokens)
         assert code.text(after_arguments(code, 0)) == after
+
+
+def test_macros_that_do_more_with_an_argument_than_put_it_in() -> None:
+    text = (
+        "#define NAMED(e) log(#e, e)\n#define THROUGH(e) NAMED(e)\n#define RUN(e) [] { return e; }()\n"
+        "#define AT(e) a[e]\n#define PUT(e) f(e)\n#define JOIN(e) f##e\n#define TYPE struct { int a; }\n"
+    )
+    assert strange_macros([read(text.encode(), "k.asc")]) == {"NAMED", "THROUGH", "RUN"}
+
+
+def test_namespaces_of_all_forms_are_known() -> None:
+    text = "namespace a::b { int f() { return GetBlockNum(); } }\ninline namespace c {}\n"
+    assert {"a", "b", "c"} <= helpers_of(text).spaces

@@ -369,3 +369,22 @@ def test_a_kernel_that_another_one_calls_tells_the_block_number_too(call: str) -
     assert "through 'k'" in found.message
     text = text.replace("GetBlockNum()", "1")
     assert run(text, ONE + "  l: {outputs: [x]}\n").status == "completed"
+
+
+@pytest.mark.parametrize(
+    ("helper", "keeps"),
+    [
+        ("struct H { TPipe *p; ~H() { p->Reset(); } };", True),
+        ("struct H { TPipe *p; ~H() noexcept { p->Reset(); } };", True),
+        ("struct H { TPipe *p; ~H(); };\nH::~H() { p->Reset(); }", True),
+        ("struct H { TPipe *p; ~H() {} };", False),
+        ("struct H { TPipe *p; ~H() = default; };", False),
+        ("struct H { TPipe *p; void f() { n = ~g(); } };", False),
+        ("#define DO(p, a, b) p.a##b()\nstruct H { void f(TPipe &p) { DO(p, Des, troy); } };", True),
+    ],
+)
+def test_a_destructor_that_runs_before_a_pipes_keeps_the_pipe_alive(helper: str, keeps: bool) -> None:
+    source = run(f"{helper}\n__global__ __vector__ void k(GM_ADDR x) {{\n    TPipe pipe;\n    H h; h.f(pipe);\n}}\n")
+    assert source.status == "completed"
+    assert (b"DestroyWithoutPipeAll" not in source.text()) is keeps
+    assert [finding.rule for finding in source.findings] == ["codegen.tpipe-not-local"] * keeps

@@ -51,6 +51,8 @@ def test_what_runs_without_its_name(source: str, title: str) -> None:
         f"inline constexpr auto kFn = [](int n) -> int {{ struct Q {{ int v; }}; Q q{{n}}; return q.v / {ASK}; }};",
         f"namespace a {{ void f() {{}} int kFn[2][2] = {{{{1, static_cast<int>({ASK})}}, {{2}}}}; }}",
         f"int f(int n = 3) {{ return n; }} const auto kFn{{{ASK}}};",
+        f"inline int (*const kFn[])() = {{[] {{ return {ASK}; }}}};",
+        f"template <class T> inline T (*kFn)() = [] {{ return (T){ASK}; }};",
     ],
 )
 def test_initialisers_are_reached_by_their_variable(source: str) -> None:

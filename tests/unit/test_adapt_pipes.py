@@ -154,3 +154,32 @@ def test_a_conditional_return_does_not_end_the_body() -> None:
 def test_what_is_not_understood_keeps_its_barrier_and_is_reported(body: str, reason: str) -> None:
     assert rewritten(body) == re.sub(r"\s+", " ", body).strip()
     assert any(reason in text for text in reasons(body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "TPipe p; auto &q = p; q.Destroy();",
+        "TPipe p; TPipe &q{p}; q.DestroyWithoutPipeAll();",
+        "TPipe p; DO(p, Destroy);",
+        "TPipe p; auto d = &TPipe::Destroy; (p.*d)();",
+    ],
+)
+def test_a_pipe_that_may_be_destroyed_by_another_name_is_left(body: str) -> None:
+    assert rewritten(body) == body
+
+
+@pytest.mark.parametrize(
+    ("body", "is_hidden"),
+    [
+        ("TPipe p; { int p = 3; return; }", True),
+        ("TPipe p; for (int p = 0; p < 3; p++) { if (p == 2) return; }", True),
+        ("TPipe p; for (auto &p : all) { return; }", True),
+        ("TPipe p; auto f = [](const T &p) { return; };", True),
+        ("TPipe p; f(a, &p); return g(p);", False),
+        ("TPipe p; x = a & p;", False),
+    ],
+)
+def test_a_pipe_whose_name_means_something_else_is_left(body: str, is_hidden: bool) -> None:
+    assert reasons(body) == ["another object has its name"] * is_hidden
+    assert (CALL in rewritten(body)) is not is_hidden
