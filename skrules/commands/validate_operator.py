@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.asset.exists():
         raise UsageError(f"there is no operator asset '{options.asset}'", hint="a C++ file, or a folder of them")
     settings = load_settings(bytes_of(options.settings), str(options.settings)) if options.settings else DEFAULTS
-    rules = load_rules(beside(options.settings, settings.rules) if settings.rules else None)
+    rules = load_rules(beside(options.settings, name) for name in settings.rules)
     settings.check([rule.id for rule in rules])
     asked = [rule for rule in rules if rule.category in PACKS[options.rule_pack]]
     asked += [rule for rule in rules if rule.category == "contract" and rule not in asked]  # these look at what is named only

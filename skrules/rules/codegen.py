@@ -14,6 +14,7 @@ from skrules.binding.package import table_name
 from skrules.engine.action import Action
 from skrules.rules.context import Context
 from skrules.rules.declaration import Target
+from skrules.rules.validate import Validation
 
 MNEMONIC = "ADAPT"
 
@@ -52,15 +53,20 @@ def codegen(target: Target, context: Context) -> Generated:
         mnemonic=MNEMONIC,
         label=str(target.label),
         what=" ".join(PurePosixPath(source).name for source in target.strings("srcs")),
-        inputs=(*target.strings("srcs"), *([contract] if contract else [])),
+        inputs=(*target.strings("srcs"), *([contract] if contract else []), *context.validation.inputs),
         outputs=(
             *(path for source in sources for path in (source.adapted, source.options)),
             descriptor,
             *([table] if table else []),
         ),
-        # Where headers are looked for, and what macros are defined, decides what is read and what is found.
-        key={**context.codegen_key, "flags": " ".join(declared_options(target))},
-        run=functools.partial(_run, target, sources, contract, descriptor, table, depfile),
+        # Where headers are looked for, and what macros are defined, decides what is read and what is found; rules speak of
+        # what the operator is meant for.
+        key={
+            **context.codegen_key,
+            "flags": " ".join(declared_options(target)),
+            "rules": " ".join((context.validation.key, *target.strings("archs"))),
+        },
+        run=functools.partial(_run, target, sources, context.validation, descriptor, table, depfile),
         depfile=depfile,
         search=(*_beside(sources), *declared_options(target), *(f"@{source.options}" for source in sources)),
         roles={**dict.fromkeys(target.strings("srcs"), "source"), contract: "contract"},
@@ -85,8 +91,14 @@ def _beside(sources: Sequence[GeneratedSource]) -> list[str]:
 
 
 def _run(
-    target: Target, sources: Sequence[GeneratedSource], contract: str, descriptor: str, table: str, depfile: str, root: Path
+    target: Target,
+    sources: Sequence[GeneratedSource],
+    validation: Validation,
+    descriptor: str,
+    table: str,
+    depfile: str,
+    root: Path,
 ) -> None:
     from skrules.rules.generation import write_operator
 
-    write_operator(root, target, sources, contract=contract, descriptor=descriptor, table=table, depfile=depfile)
+    write_operator(root, target, sources, validation=validation, descriptor=descriptor, table=table, depfile=depfile)

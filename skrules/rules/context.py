@@ -10,13 +10,14 @@ from pathlib import Path
 from skrules import installed, resources
 from skrules.arch import ArchTable
 from skrules.binding.detect import TorchInfo
+from skrules.rules.validate import Validation
 from skrules.toolchain.base import Toolchain
 from skrules.toolchain.fingerprint import digest_tree
 
 # Rooms whose code decides what codegen writes, and what a comparison says.
 _CODEGEN = (
-    *("errors", "findings", "label", "shapes", "source", "contract", "adapt", "binding"),
-    *("rules/codegen", "rules/generation", "engine/depfile"),
+    *("errors", "findings", "label", "shapes", "source", "contract", "adapt", "binding", "validate"),
+    *("rules/codegen", "rules/generation", "rules/validate", "engine/depfile"),
 )
 _COMPARE = ("errors", "findings", "source", "contract", "compare", "rules/compare")
 
@@ -39,6 +40,7 @@ class Context:
     compare_template_digest: str
     binding_header_digest: str
     interrupted: Callable[[], bool]
+    validation: Validation
 
 
 def make_context(
@@ -49,8 +51,12 @@ def make_context(
     toolchain: Toolchain,
     torch: TorchInfo | None,
     interrupted: Callable[[], bool] = lambda: False,
+    settings: str = "",
 ) -> Context:
-    """Collect what the rules need. Results of different toolchains never share a folder."""
+    """Collect what the rules need. Results of different toolchains never share a folder.
+
+    `settings` is the file with what the workspace decides about rules of validation, or "".
+    """
     package, templates = resources.package(), resources.templates()
     shapes = "".join(digest_tree(templates / name, ("**/*.j2", "**/*.h")) for name in ("adapt", "binding"))
     return Context(
@@ -70,6 +76,7 @@ def make_context(
         # Not the headers of the binding runtime: they are in its own key, and kernels do not see them.
         binding_header_digest=digest_tree(templates / "binding", ("skrules_*.h",)),
         interrupted=interrupted,
+        validation=Validation(root, settings, archs),
     )
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 
 from skrules.adapt import AdaptedSource, adapt
 from skrules.binding.compiled_text import check_wrappers, marked, read_wrappers, text_of, verification_of, wrappers_of
@@ -23,6 +22,7 @@ from skrules.errors import NeedsHuman
 from skrules.findings import Finding, Severity, blockers
 from skrules.rules.codegen import GeneratedSource, declared_options
 from skrules.rules.declaration import Target
+from skrules.rules.validate import Validation
 from skrules.source import read
 from skrules.source.evaluation import Macros
 from skrules.source.includes import local_headers
@@ -30,6 +30,7 @@ from skrules.source.model import SourceUnit
 from skrules.source.operator_build import operator_build_findings
 from skrules.source.programs import defines_main
 from skrules.toolchain.command_line import angled_folders, include_folders
+from skrules.validate.examination import Examined
 
 _NEWLINE = b"\n"
 _DEFINED = re.compile(r"(?<!\S)-D\s*(\w+)")
@@ -48,25 +49,66 @@ class OperatorText:
     findings: tuple[Finding, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorInput:
+    """What codegen works on. `headers` has the workspace headers of each source, `wrappers` the sources of runtime wrappers by
+    the contract's name of them; `options` are the compiler options that the operator is declared with. `read` names the files
+    beside sources and contract that were read."""
+
+    name: str
+    units: tuple[SourceUnit, ...]
+    contract: Contract | None
+    headers: Mapping[str, Sequence[SourceUnit]]
+    wrappers: Mapping[str, SourceUnit] = field(default_factory=dict)
+    options: Sequence[str] = ()
+    archs: tuple[str, ...] = ()
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        found = (*self.headers.values(), self.wrappers.values())
+        return tuple(dict.fromkeys(unit.path for units in found for unit in units))
+
+
+def read_operator(root: Path, target: Target) -> OperatorInput:
+    """Read sources, headers and contract of an operator; paths are relative to `root`. Raises UsageError."""
+    contract = target.file("contract")
+    decisions = load((root / contract).read_bytes(), contract) if contract else None
+    macros = decisions.macros if decisions else {}
+    decided = [word for entry in decisions.entries for word in entry.options] if decisions else []
+    words = declared_options(target)
+    headers = {source: _headers(root, source, [*words, *decided], macros) for source in target.strings("srcs")}
+    return OperatorInput(
+        name=target.label.name,
+        units=tuple(
+            read((root / source).read_bytes(), source, headers=found, macros=macros) for source, found in headers.items()
+        ),
+        contract=decisions,
+        headers=headers,
+        wrappers=read_wrappers(decisions, root / target.label.package, target.label.package),
+        options=words,
+        archs=target.strings("archs"),
+    )
+
+
 def write_operator(
-    root: Path, target: Target, sources: Sequence[GeneratedSource], *, contract: str, descriptor: str, table: str, depfile: str
+    root: Path,
+    target: Target,
+    sources: Sequence[GeneratedSource],
+    *,
+    validation: Validation,
+    descriptor: str,
+    table: str,
+    depfile: str,
 ) -> None:
     """Write the generated files of an operator, those that changed; paths are relative to `root`, and `table` may be "".
 
     Raises NeedsHuman with all findings, and then nothing is written.
     """
-    decisions = load((root / contract).read_bytes(), contract) if contract else None
-    macros = decisions.macros if decisions else {}
-    decided = [word for entry in decisions.entries for word in entry.options] if decisions else []
-    words = declared_options(target)
-    headers = {source.source: _headers(root, source.source, [*words, *decided], macros) for source in sources}
-    units = [read((root / source).read_bytes(), source, headers=included, macros=macros) for source, included in headers.items()]
-    wrappers = read_wrappers(decisions, root / target.label.package, target.label.package)
-    adapted_paths = {source.source: source.adapted for source in sources}
+    operator = read_operator(root, target)
     try:
-        text = generate(target.label.name, units, decisions, adapted_paths, headers, wrappers, words)
+        text = generate(operator, {source.source: source.adapted for source in sources}, validation)
     except NeedsHuman as error:
-        if decisions is not None:
+        if operator.contract is not None:
             raise
         hint = f"write the decisions to a file of {target.label.package or 'the package'} and name it in {target.at}"
         raise NeedsHuman(error.message, at=error.at, notes=error.notes, hint=f"{hint}: contract='contract.yaml'") from None
@@ -76,8 +118,7 @@ def write_operator(
     write_if_changed(root / descriptor, text.descriptor.encode())
     if table:
         write_if_changed(root / table, text.table.encode())
-    names = dict.fromkeys(unit.path for found in (*headers.values(), wrappers.values()) for unit in found)
-    write_if_changed(root / depfile, write_depfile(descriptor, names).encode())
+    write_if_changed(root / depfile, write_depfile(descriptor, operator.read).encode())
     report(str(target.label), text.findings)
 
 
@@ -89,35 +130,15 @@ def _headers(root: Path, source: str, options: Sequence[str], macros: Macros) ->
     return tuple(read(data, Path(path).relative_to(root).as_posix(), macros=macros) for path, data in sorted(inside.items()))
 
 
-def generate(
-    name: str,
-    units: Sequence[SourceUnit],
-    contract: Contract | None,
-    adapted_paths: Mapping[str, str],
-    headers: Mapping[str, Sequence[SourceUnit]],
-    wrappers: Mapping[str, SourceUnit] = MappingProxyType({}),
-    options: Sequence[str] = (),
-) -> OperatorText:
+def generate(operator: OperatorInput, adapted_paths: Mapping[str, str], validation: Validation | None = None) -> OperatorText:
     """Adapt and bind all sources of an operator.
 
-    `adapted_paths` names the generated file of each source, for `#line`; `headers` has the workspace headers of each;
-    `wrappers` has the sources of runtime wrappers by the contract's name of them; `options` are the compiler options that
-    the operator is declared with.
+    `adapted_paths` names the generated file of each source, for `#line`; `validation` are the rules that are asked.
 
     Raises NeedsHuman with every finding of every source when one of them stops the operator.
     """
-    resolutions = resolve_units(units, contract)
-    adapted = [adapt(unit, found, headers.get(unit.path, ())) for unit, found in zip(units, resolutions, strict=True)]
-    resolved = [(unit.path, found.entries) for unit, found in zip(units, resolutions, strict=True)]
-    findings = tuple(
-        dict.fromkeys(
-            [
-                *(finding for source in adapted for finding in source.findings),
-                *check_wrappers(resolved, wrappers),
-                *_build_findings(units, resolutions, headers, options),
-            ]
-        )
-    )
+    name, contract, headers, wrappers = operator.name, operator.contract, operator.headers, operator.wrappers
+    adapted, findings = _adapted(operator, validation)
     if blockers(findings):
         raise needs_human(name, findings)
     entries = [entry.entry for source in adapted for entry in source.entries]
@@ -133,11 +154,41 @@ def generate(
         texts[path] = _appended(text, render_launchers(own), adapted_paths[path])
     return OperatorText(
         adapted=texts,
-        options={source.unit.path: _options(source, wrappers, headers.get(source.unit.path, ()), options) for source in adapted},
+        options={
+            source.unit.path: _options(source, wrappers, headers.get(source.unit.path, ()), operator.options)
+            for source in adapted
+        },
         descriptor=render_descriptor(name, entries, {entry.name: entry.type for entry in entries}),
         table=render_entries(name, entries),
         findings=findings,
     )
+
+
+def examine_operator(operator: OperatorInput, validation: Validation, *, is_known: bool = True) -> Examined:
+    """Return all that is to be said of an operator. Without `is_known`, also what the baseline of the workspace has."""
+    _, resolutions, findings = _adaptations(operator)
+    return validation.examine(operator.units, operator.headers, resolutions, operator.archs, findings, is_known=is_known)
+
+
+def _adapted(operator: OperatorInput, validation: Validation | None) -> tuple[Sequence[AdaptedSource], tuple[Finding, ...]]:
+    adapted, resolutions, findings = _adaptations(operator)
+    if validation is None:
+        return adapted, findings
+    return adapted, validation.examine(operator.units, operator.headers, resolutions, operator.archs, findings).findings
+
+
+def _adaptations(operator: OperatorInput) -> tuple[Sequence[AdaptedSource], Sequence[Resolution], tuple[Finding, ...]]:
+    """Return the adapted sources, their entries, and what was found on the way."""
+    units, headers = operator.units, operator.headers
+    resolutions = resolve_units(units, operator.contract)
+    adapted = [adapt(unit, found, headers.get(unit.path, ())) for unit, found in zip(units, resolutions, strict=True)]
+    resolved = [(unit.path, found.entries) for unit, found in zip(units, resolutions, strict=True)]
+    findings = [
+        *(finding for source in adapted for finding in source.findings),
+        *check_wrappers(resolved, operator.wrappers),
+        *_build_findings(units, resolutions, headers, operator.options),
+    ]
+    return adapted, resolutions, tuple(dict.fromkeys(findings))
 
 
 def _build_findings(

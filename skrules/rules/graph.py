@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from skrules.engine.action import Action
@@ -14,6 +14,7 @@ from skrules.rules.context import Context
 from skrules.rules.declaration import Target
 from skrules.rules.operator import OperatorActions, operator_actions, runtime_actions
 from skrules.rules.request import Request
+from skrules.rules.validate import validation_action
 from skrules.rules.wheel_plan import WheelPlan
 from skrules.rules.workspace import Workspace
 
@@ -23,12 +24,14 @@ if TYPE_CHECKING:  # few builds make wheels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorGraph:
-    """The Actions of one operator. `archs` are those that were asked for and that it declares."""
+    """The Actions of one operator. `archs` are those that were asked for and that it declares; `validation` is there when the
+    request is for it: a build asks the rules in its codegen step."""
 
     label: Label
     archs: tuple[str, ...]
     build: OperatorActions
     compare: tuple[CompareActions, ...]
+    validation: Action | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +67,12 @@ def make_graph(workspace: Workspace, request: Request, context: Context, plans: 
     shared = [*runtime_actions(archs, context), *program_actions(archs, context)]
     graphs = [_graph_of(target, chosen[target.label], context) for target in operators if chosen[target.label]]
     actions = [*shared]
+    if "validate" in request.verbs:
+        graphs = [
+            replace(graph, validation=validation_action(named[graph.label], graph.build.generated, context)) for graph in graphs
+        ]
     for graph in graphs:
-        actions += graph.build.actions
+        actions += [*graph.build.actions, *([graph.validation] if graph.validation else [])]
         for compare in graph.compare:
             actions += compare.actions
     wheels = _wheels_of(plans, graphs, request, context) if plans else ()

@@ -38,11 +38,13 @@ def open_workspace(
     interrupted: Callable[[], bool] = lambda: False,
     *,
     jobs: int = 0,
+    settings: str = "",
 ) -> Opened:
     """Read the declarations that `request` needs, choose its toolchain, and compose its Actions. Nothing is built.
 
     `packages` are the folders of operators, relative to `root`; `jobs` is how many compilers a single step may run side by
-    side, as many as there are cores when it is 0. Raises UsageError or ToolchainError.
+    side, as many as there are cores when it is 0; `settings` is the file of what the workspace decides about rules, or "".
+    Raises UsageError or ToolchainError.
     """
     refuse_build_folder(root, packages, request.build)
     workspace = load_workspace(root, packages, request.patterns)
@@ -50,7 +52,15 @@ def open_workspace(
     request = with_archs(request, environ, archs)
     toolchain = select(request.toolchain, environ, launcher=find_launcher(request.launcher, environ), jobs=jobs)
     torch, left_out = usable_torch(toolchain)
-    context = make_context(root=root, build=request.build, archs=archs, toolchain=toolchain, torch=torch, interrupted=interrupted)
+    context = make_context(
+        root=root,
+        build=request.build,
+        archs=archs,
+        toolchain=toolchain,
+        torch=torch,
+        interrupted=interrupted,
+        settings=settings,
+    )
     wheels = plan_wheels(workspace, request, environ)
     graph = make_graph(workspace, request, context, wheels)
     named = [f"archs: {', '.join(request.archs)} ({request.archs_named_by})"] if request.archs_named_by else []

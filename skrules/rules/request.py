@@ -17,6 +17,7 @@ from skrules.errors import UsageError, did_you_mean
 VERBS = {
     "compare": "run the cases of each operator, plain and as SuperKernel, and compare with the reference",
     "fix": "make the edits in sources that findings carry; alone; -n shows them",
+    "validate": "list what the rules say of each operator; `skrules explain RULE` tells more of one",
     "wheel": "make the declared wheels, or one of all operators where none is declared",
 }
 

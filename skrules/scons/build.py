@@ -27,12 +27,20 @@ from skrules.rules.includes import undeclared_includes
 from skrules.rules.manifests import is_shared, make_manifest
 from skrules.rules.opening import open_workspace
 from skrules.rules.request import Request, journal_folder, read_jobs
-from skrules.rules.status import Status, collect, to_notes
+from skrules.rules.status import Outcome, Status, collect, to_notes
 from skrules.scons.interruption import Interruption
 from skrules.scons.nodes import GoalNode, StepNode
 from skrules.scons.output import Output
 from skrules.scons.steps import Steps
-from skrules.scons.summary import known_statuses, known_wheels, summarise, wheel_lines, write
+from skrules.scons.summary import (
+    findings_lines,
+    known_findings,
+    known_statuses,
+    known_wheels,
+    summarise,
+    wheel_lines,
+    write,
+)
 from skrules.toolchain.cache import root as user_cache
 
 
@@ -48,7 +56,8 @@ def _cache(environ: Mapping[str, str]) -> StepCache:
 class Build:
     """A build of `request`. `old` is the manifest that vouches for all labels but the `dirty` ones, or None; a new one is
     written to `path` when everything succeeded. `started` is what `time.monotonic` said when the run began, `since` what the
-    clock of the file system did. `note_process` is told the number of every process that steps start."""
+    clock of the file system did. `settings` is the file of what the workspace decides about rules, or "".
+    `note_process` is told the number of every process that steps start."""
 
     def __init__(
         self,
@@ -60,6 +69,7 @@ class Build:
         dirty: frozenset[str],
         started: float,
         since: int,
+        settings: str = "",
         note_process: Callable[[int], None] | None = None,
     ) -> None:
         self.root = root
@@ -76,7 +86,8 @@ class Build:
             old = None  # what operators share, and a wheel of them, must be seen for all of them
         narrow = request if old is None else replace(request, patterns=tuple(sorted(dirty)), files=())
         SetOption("num_jobs", read_jobs(os.environ))
-        self.opened = open_workspace(root, packages, narrow, os.environ, self.interruption.happened, jobs=GetOption("num_jobs"))
+        jobs = GetOption("num_jobs")
+        self.opened = open_workspace(root, packages, narrow, os.environ, self.interruption.happened, jobs=jobs, settings=settings)
         self.old = old
         self.actions: tuple[Action, ...] = ()
         self.output = Output(silent=GetOption("silent"), progress=self._progress)
@@ -144,14 +155,15 @@ class Build:
                     raise UsageError(f"nothing builds '{name}'")
             return list(request.files)
         wheels = [wheel.output for wheel in graph.wheels]
+        findings = [operator.validation.outputs[0] for operator in graph.operators if operator.validation is not None]
         if self.compared:
             without = [str(operator.label) for operator in graph.operators if not operator.compare]
             if without:
                 raise UsageError(f"{', '.join(without)} has no cases to compare", hint="add cases='cases.yaml' to operator()")
             verdicts = [compare.verdict for operator in graph.operators for compare in operator.compare]
-            return [*verdicts, *(wheels if "wheel" in request.verbs else [])]
-        if "wheel" in request.verbs:
-            return wheels
+            return [*findings, *verdicts, *(wheels if "wheel" in request.verbs else [])]
+        if "wheel" in request.verbs or findings:
+            return [*findings, *(wheels if "wheel" in request.verbs else [])]
         return [*(output for operator in graph.operators for output in operator.build.results), *wheels]
 
     def _finish(self, wanted: Sequence[StepNode]) -> None:
@@ -169,11 +181,20 @@ class Build:
         is_whole = all(node.get_state() in (SCons.Node.executed, SCons.Node.up_to_date) for node in wanted)
         if is_whole and not self.steps.failed:
             self._remember(statuses)
+        if "validate" in self.request.verbs:
+            write(findings_lines(self.root, self._findings()))
         seconds = time.monotonic() - self.started
         write(summarise(self.steps, statuses, compared=self.compared, seconds=seconds))
         write(line for wheel in self.graph.wheels for line in wheel_lines(self.root, wheel, self.steps))
         self.steps.events.write("end", executed=self.steps.executed, cached=self.steps.cached, failed=len(self.steps.failed))
         self.steps.events.close()
+
+    def _findings(self) -> list[str]:
+        """Return the files of findings that are of this run, or vouched for by the manifest it goes on from."""
+        fresh = {str(operator.label): operator.validation for operator in self.graph.operators}
+        known = known_findings(self.old, frozenset(fresh)) if self.old is not None else []
+        made = [validation.outputs[0] for validation in fresh.values() if validation is not None]
+        return [*known, *(path for path in made if self.steps.outcome(path) in (Outcome.MADE, Outcome.CURRENT))]
 
     def _remember(self, statuses: Sequence[Status]) -> None:
         manifest = make_manifest(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from skrules.engine.manifest import Manifest
 from skrules.rules.status import Outcome, Status, from_notes, totals
+from skrules.rules.validate import FILE_NAME
 
 if TYPE_CHECKING:  # a run in which nothing is to do has no steps
     from pathlib import Path
@@ -18,9 +19,12 @@ if TYPE_CHECKING:  # a run in which nothing is to do has no steps
     from skrules.scons.steps import Steps
 
 
-def report_current(manifest: Manifest, *, compared: bool, silent: bool) -> None:
-    """Say that nothing is to do, with the results of a comparison that are as they were."""
+def report_current(root: Path, manifest: Manifest, verbs: Sequence[str], *, silent: bool) -> None:
+    """Say that nothing is to do, with findings and with the results of a comparison that are as they were."""
+    compared = "compare" in verbs
     statuses = known_statuses(manifest)
+    if "validate" in verbs:
+        write(findings_lines(root, known_findings(manifest)))
     if silent and not compared:
         return
     lines = [] if silent else [str(note) for note in manifest.shared.notes]
@@ -42,6 +46,21 @@ def known_statuses(manifest: Manifest, without: frozenset[str] = frozenset()) ->
         if label not in without
         for status in from_notes(label, group.notes)
     ]
+
+
+def known_findings(manifest: Manifest, without: frozenset[str] = frozenset()) -> list[str]:
+    """Return the files of findings that a manifest vouches for, of all labels but those `without`."""
+    groups = [group for label, group in sorted(manifest.groups.items()) if label not in without]
+    return [name for group in groups for name in group.files if name.endswith(f"/{FILE_NAME}")]
+
+
+def findings_lines(root: Path, paths: Iterable[str]) -> list[str]:
+    """Return what is said of the findings in files, in the order of the findings' own files."""
+    from skrules.report.formats import Report, render
+    from skrules.rules.validate import read_findings
+
+    findings = dict.fromkeys(finding for path in paths for finding in read_findings(root / path))
+    return render(sorted(findings, key=lambda finding: finding.at), "text", Report(root=root)).splitlines()
 
 
 def known_wheels(manifest: Manifest) -> list[str]:

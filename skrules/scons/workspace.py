@@ -39,13 +39,14 @@ _CLIMB_TO_ALL = 2
 
 
 class Workspace:
-    """All operators below `packages`, folders relative to the SConstruct.
+    """All operators below `packages`, folders relative to the SConstruct. `validate` names the file with what the workspace
+    decides about the rules of validation.
 
     Making one reads the command line, declares what it asks for and tells SCons to build that. Errors of the user end
     the run with their message and exit status.
     """
 
-    def __init__(self, packages: Sequence[str] = ("ops",)) -> None:
+    def __init__(self, packages: Sequence[str] = ("ops",), validate: str = "") -> None:
         started = time.monotonic()
         _add_options()
         # Help() and the like, said without an environment, would look for every compiler that SCons knows.
@@ -54,7 +55,7 @@ class Workspace:
         if GetOption("help"):
             return
         try:
-            self._build(packages, started)
+            self._build(packages, validate, started)
         except SkrulesError as error:
             sys.stderr.write(f"{error}\n")
             self._scons.Exit(error.exit_code)
@@ -62,7 +63,7 @@ class Workspace:
             sys.stderr.write(f"error: {error.filename or 'the workspace'}: {error.strerror or error}\n")
             self._scons.Exit(BuildError.exit_code)
 
-    def _build(self, packages: Sequence[str], started: float) -> None:
+    def _build(self, packages: Sequence[str], validate: str, started: float) -> None:
         root = Path(self._scons.Dir("#").abspath)
         request = read_request(_words(root, Path(self._scons.GetLaunchDir())), assignments(ARGLIST))
         refuse_build_folder(root, packages, request.build)
@@ -76,11 +77,12 @@ class Workspace:
         path = manifest_path(root, request.build, request_key(request, packages, os.environ))
         old, dirty = _known(root, path)
         if old is not None and not dirty:
-            report_current(old, compared="compare" in request.verbs, silent=GetOption("silent"))
+            report_current(root, old, request.verbs, silent=GetOption("silent"))
             self._scons.Exit(0)
         from skrules.scons.build import Build
 
-        build = Build(root, packages, request, path, old, dirty, started, since, note_process=lock.note if lock else None)
+        note = lock.note if lock else None
+        build = Build(root, packages, request, path, old, dirty, started, since, settings=validate, note_process=note)
         build.declare()
 
 

@@ -1,4 +1,4 @@
-"""Finds the rules: every module of a pack, and the files of a workspace's own folder, that has a `RULE`."""
+"""Finds the rules: every module of a pack has a `RULE`, and so has every file that a workspace names for its own."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ _ADDRESS = re.compile(r"https://\S+")
 _ID = re.compile(r"[a-z][a-z0-9]*(?:[.-][a-z0-9]+)+")
 
 
-def load_rules(folder: Path | None = None) -> tuple[Rule, ...]:
-    """Return all rules, sorted by id: those of skrules and, with `folder`, those of the Python files in it.
+def load_rules(files: Iterable[Path] = ()) -> tuple[Rule, ...]:
+    """Return all rules, sorted by id: those of skrules, and those of Python `files`.
 
-    A file whose name begins with `_` is no rule. Raises UsageError, naming the file, for one that is not as it must be.
+    Raises UsageError, naming the file, for one that is not as it must be.
     """
     found = [(module.__name__, rule_of(module, module.__name__)) for module in _modules()]
-    if folder is not None:
-        found += [(str(path), rule_of(_load(path), str(path))) for path in _files(folder)]
+    found += [(str(path), rule_of(_load(path), str(path))) for path in files]
     known: dict[str, str] = {}
     for place, rule in found:
         first = known.setdefault(rule.id, place)
@@ -85,15 +84,10 @@ def _modules() -> list[ModuleType]:
     return [importlib.import_module(name) for name in names]
 
 
-def _files(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        raise UsageError("there is no such folder of rules", at=Location(file=str(folder)))
-    return sorted(path for path in folder.glob("*.py") if not path.name.startswith("_"))
-
-
 def _load(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"skrules_workspace_rule_{path.stem}", path)
-    assert spec is not None and spec.loader is not None  # a .py file has both
+    if spec is None or spec.loader is None:
+        raise UsageError("a rule is a Python file", at=Location(file=str(path)))
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

@@ -9,7 +9,7 @@ from typing import Any
 
 from skrules.contract.document import read_document
 from skrules.contract.reading import Problems, read
-from skrules.contract.schema import Key, MapOf, Table, Text
+from skrules.contract.schema import Key, ListOf, MapOf, Table, Text
 from skrules.errors import Location, UsageError, did_you_mean
 from skrules.findings import Severity
 
@@ -35,8 +35,8 @@ SETTINGS = Table(
         ),
         Key(
             name="rules",
-            type=Text(what="a path", pattern=r"(?!/)[^\x00-\x1f\\]+"),
-            doc="a folder beside this file with rules of the workspace: Python files, each with a RULE",
+            type=ListOf(item=Text(what="a path", pattern=r"(?!/)[^\x00-\x1f\\]+"), unique=True),
+            doc="Python files with rules of the workspace, beside this one, each with a RULE",
         ),
     )
 )
@@ -45,12 +45,12 @@ SETTINGS = Table(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """`severity` maps rule ids to a severity, or to None for a rule that is not asked. `baseline` and `rules` are paths as
-    written, relative to the folder of the file, or "". `places` are those of the severities."""
+    written, relative to the folder of the file. `places` are those of the severities."""
 
     path: str = ""
     severity: Mapping[str, Severity | None] = field(default_factory=dict)
     baseline: str = ""
-    rules: str = ""
+    rules: tuple[str, ...] = ()
     places: Mapping[str, Location] = field(default_factory=dict)
 
     def check(self, known: Collection[str]) -> None:
@@ -75,7 +75,7 @@ def load_settings(data: bytes, path: str) -> Settings:
         path=path,
         severity={name: None if item.value == OFF else Severity(item.value) for name, item in chosen.items()},
         baseline=root.get("baseline", ""),
-        rules=root.get("rules", ""),
+        rules=tuple(root.get("rules", ())),
         places={name: item.key_at for name, item in chosen.items()},
     )
 

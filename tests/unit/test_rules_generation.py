@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from skrules.contract.load import load
+from skrules.contract.model import Contract
 from skrules.errors import NeedsHuman
-from skrules.rules.generation import OperatorText, generate
+from skrules.rules.generation import OperatorInput, OperatorText, generate
 from skrules.source import read
+from skrules.source.model import SourceUnit
 
 KERNEL = """#include "kernel_operator.h"
 __global__ __vector__ void cat(GM_ADDR xs, GM_ADDR out) {}
@@ -34,9 +38,23 @@ const char *cat_prepare(const skrules_prepare &) { return nullptr; }
 def made(kernel: str = KERNEL, contract: str = CONTRACT, wrapper: str | None = WRAPPER) -> OperatorText:
     units = [read(kernel.encode(), "ops/cat/cat.asc")]
     wrappers = {} if wrapper is None else {"host/wrapper.cpp": read(wrapper.encode(), "ops/cat/host/wrapper.cpp")}
-    return generate(
-        "cat", units, load(contract.encode(), "ops/cat/contract.yaml"), {"ops/cat/cat.asc": "gen/cat.asc"}, {}, wrappers
+    decisions = load(contract.encode(), "ops/cat/contract.yaml")
+    return generated("cat", units, decisions, {"ops/cat/cat.asc": "gen/cat.asc"}, {}, wrappers)
+
+
+def generated(
+    name: str,
+    units: Sequence[SourceUnit],
+    contract: Contract | None,
+    paths: Mapping[str, str],
+    headers: Mapping[str, Sequence[SourceUnit]],
+    wrappers: Mapping[str, SourceUnit] | None = None,
+    options: Sequence[str] = (),
+) -> OperatorText:
+    operator = OperatorInput(
+        name=name, units=tuple(units), contract=contract, headers=headers, wrappers=wrappers or {}, options=options
     )
+    return generate(operator, paths)
 
 
 def test_a_wrapper_stands_between_its_kernel_and_the_launchers() -> None:
@@ -105,7 +123,7 @@ def test_two_files_cannot_share_a_wrapper() -> None:
     contract = CONTRACT + CONTRACT.partition("\n")[2].replace("  cat:", "  dog:", 1)
     wrappers = {"host/wrapper.cpp": read(WRAPPER.encode(), "host/wrapper.cpp")}
     with pytest.raises(NeedsHuman, match=r"host/wrapper\.cpp is the wrapper of kernels in a\.asc and in b\.asc"):
-        generate("cat", units, load(contract.encode(), "c.yaml"), {"a.asc": "a", "b.asc": "b"}, {}, wrappers)
+        generated("cat", units, load(contract.encode(), "c.yaml"), {"a.asc": "a", "b.asc": "b"}, {}, wrappers)
 
 
 def test_a_main_is_renamed_where_there_is_one() -> None:
@@ -119,9 +137,9 @@ def test_a_main_is_renamed_where_there_is_one() -> None:
 def test_a_name_that_the_author_gave_main_stays() -> None:
     unit = read(b"__global__ __vector__ void k() {}\nint main() {}\n", "k.asc")
     contract = load(b"entries: {k: {compile: {defines: [main=trial]}}}", "c.yaml")
-    assert generate("k", [unit], contract, {"k.asc": "k.asc"}, {}).options["k.asc"] == "-Dmain=trial\n"
-    assert generate("k", [unit], None, {"k.asc": "k.asc"}, {}, {}, ["-Dmain=trial"]).options["k.asc"] == ""
-    assert "-Dmain=" in generate("k", [unit], None, {"k.asc": "k.asc"}, {}, {}, ["-Dmainly", "-Umain"]).options["k.asc"]
+    assert generated("k", [unit], contract, {"k.asc": "k.asc"}, {}).options["k.asc"] == "-Dmain=trial\n"
+    assert generated("k", [unit], None, {"k.asc": "k.asc"}, {}, {}, ["-Dmain=trial"]).options["k.asc"] == ""
+    assert "-Dmain=" in generated("k", [unit], None, {"k.asc": "k.asc"}, {}, {}, ["-Dmainly", "-Umain"]).options["k.asc"]
 
 
 def test_every_source_has_a_main_of_its_own() -> None:
@@ -129,14 +147,14 @@ def test_every_source_has_a_main_of_its_own() -> None:
     units = [
         read(f"__global__ __vector__ void k{index}() {{}}\nint main() {{}}\n".encode(), path) for index, path in enumerate(paths)
     ]
-    options = generate("k", units, None, {path: path for path in paths}, {}).options
+    options = generated("k", units, None, {path: path for path in paths}, {}).options
     assert len(set(options.values())) == len(paths) and all(text.isascii() for text in options.values())
 
 
 def test_a_main_in_a_header_counts() -> None:
     header = read(b"int main() { return 0; }", "a/tool.h")
     unit = read(b'#include "tool.h"\n__global__ __vector__ void k() {}', "a/k.asc")
-    assert "-Dmain=" in generate("k", [unit], None, {"a/k.asc": "k.asc"}, {"a/k.asc": [header]}).options["a/k.asc"]
+    assert "-Dmain=" in generated("k", [unit], None, {"a/k.asc": "k.asc"}, {"a/k.asc": [header]}).options["a/k.asc"]
 
 
 TYPED = '#include "kernel_operator.h"\n__global__ __vector__ void k(GM_ADDR x) { DTYPE_X a; GET_TILING_DATA(t, x); }\n'
@@ -147,21 +165,21 @@ def test_a_kernel_of_the_operator_build_is_one_finding() -> None:
     contract = load(b"entries: {k: {outputs: [x], compile: {defines: [DTYPE_X=half]}}}", "c.yaml")
     unit = read((REGISTERED + TYPED).encode(), "k.asc")
     with pytest.raises(NeedsHuman, match="1 finding to settle") as caught:
-        generate("k", [read(TYPED.encode(), "k.asc")], None, {"k.asc": "k.asc"}, {})
+        generated("k", [read(TYPED.encode(), "k.asc")], None, {"k.asc": "k.asc"}, {})
     assert str(caught.value).count("source.not-direct-launch") == 1
     for words in (["-DDTYPE_X=half"], ["-O2", "-D", "DTYPE_X"], ["-include", "types.h"]):
-        assert generate("k", [unit], None, {"k.asc": "k.asc"}, {}, {}, words).adapted
-    assert generate("k", [unit], contract, {"k.asc": "k.asc"}, {}).adapted
+        assert generated("k", [unit], None, {"k.asc": "k.asc"}, {}, {}, words).adapted
+    assert generated("k", [unit], contract, {"k.asc": "k.asc"}, {}).adapted
     with pytest.raises(NeedsHuman, match="generates DTYPE_X"):
-        generate("k", [unit], None, {"k.asc": "k.asc"}, {}, {}, ["-UDTYPE_X", "x-DDTYPE_X"])
+        generated("k", [unit], None, {"k.asc": "k.asc"}, {}, {}, ["-UDTYPE_X", "x-DDTYPE_X"])
 
 
 def test_the_descriptor_has_the_type_that_the_contract_decides() -> None:
     body = "KERNEL_TASK_TYPE(1, KERNEL_TYPE_AIV_ONLY); KERNEL_TASK_TYPE(2, KERNEL_TYPE_MIX_AIC_1_1);"
     unit = read(f'#include "kernel_operator.h"\n__global__ __aicore__ void k() {{ {body} }}\n'.encode(), "k.asc")
     contract = load(b'entries: {k: {sk: {kernel_type: "mix(1, 1)"}}}', "c.yaml")
-    text = generate("k", [unit], contract, {"k.asc": "k.asc"}, {})
+    text = generated("k", [unit], contract, {"k.asc": "k.asc"}, {})
     assert '{"k", "k", SKRULES_MIX, 1, 1,' in text.descriptor
     assert b"__sk__ __mix__(1, 1) void k_sk(" in text.adapted["k.asc"]
     with pytest.raises(NeedsHuman):
-        generate("k", [unit], load(b"entries: {k: {}}", "c.yaml"), {"k.asc": "k.asc"}, {})
+        generated("k", [unit], load(b"entries: {k: {}}", "c.yaml"), {"k.asc": "k.asc"}, {})
