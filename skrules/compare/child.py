@@ -15,11 +15,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from skrules import resources
 from skrules.errors import BuildError
 
 _GUARD = Path(__file__).with_name("guard.py")
 _TAIL_LINES = 20
 _TAIL_BYTES = 16384
+
+
+# Only to find skrules: nothing that lies beside it may stand before the standard library.
+_START = """import importlib, sys
+sys.path.insert(0, sys.argv[1])
+import skrules
+del sys.path[0]
+importlib.import_module(sys.argv[2]).main(*sys.argv[3:])
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +44,11 @@ class Ending:
 def never() -> bool:
     """Tell that nobody interrupts: what a caller without signals of its own gives as `interrupted`."""
     return False
+
+
+def worker(module: str) -> tuple[str, ...]:
+    """Return the command that calls `main` of a module of skrules with the words that follow."""
+    return (sys.executable, "-P", "-c", _START, str(resources.package().parent), module)
 
 
 def run_child(

@@ -37,8 +37,7 @@ SK_SENTINEL = 0x5A
 
 def write_plan(folder: Path, cases: Sequence[Case], entries: Mapping[str, Subject]) -> Path:
     """Write `plan.txt` and the input files below `folder`; return the plan's path. Equal cases give equal bytes."""
-    inputs = folder / "inputs"
-    inputs.mkdir(parents=True, exist_ok=True)
+    write_inputs(folder, cases)
     lines = [HEADER]
     for case in cases:
         lines.append(f"case {case.name} {case.entry} {case.blocks}")
@@ -46,13 +45,18 @@ def write_plan(folder: Path, cases: Sequence[Case], entries: Mapping[str, Subjec
         for parameter in entries[case.entry].arguments:
             lines += _argument(case, parameter)
         lines.append("end")
-        for label, tensor in case.all_tensors().items():
-            if tensor.fill != "sentinel":
-                data = numbers.little_endian(make_tensor(case, label, tensor))
-                (folder / input_file(case, label)).write_bytes(data)
     plan = folder / "plan.txt"
     plan.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
     return plan
+
+
+def write_inputs(folder: Path, cases: Sequence[Case]) -> None:
+    """Write the initial content of all tensors that are not filled with a sentinel below `folder`, see `input_file`."""
+    (folder / "inputs").mkdir(parents=True, exist_ok=True)
+    for case in cases:
+        for label, tensor in case.all_tensors().items():
+            if tensor.fill != "sentinel":
+                (folder / input_file(case, label)).write_bytes(numbers.little_endian(make_tensor(case, label, tensor)))
 
 
 def input_file(case: Case, label: str) -> str:
@@ -77,10 +81,11 @@ def _argument(case: Case, parameter: Argument) -> list[str]:
 def _tensor(case: Case, parameter: Argument, label: str, tensor: TensorCase) -> str:
     file = "-" if tensor.fill == "sentinel" else input_file(case, label)
     dtype = list(DTYPES).index(tensor.dtype) + 1
-    return f"{tensor.bytes} {_use(parameter)} {file} {dtype} {'x'.join(map(str, tensor.shape)) or '-'}"
+    return f"{tensor.bytes} {use_of(parameter)} {file} {dtype} {'x'.join(map(str, tensor.shape)) or '-'}"
 
 
-def _use(parameter: Argument) -> str:
+def use_of(parameter: Argument) -> str:
+    """Return what a kernel does with a tensor: "in", "out", "inout" or "workspace"."""
     if Role.WORKSPACE in parameter.roles:
         return "workspace"
     if Role.OUTPUT in parameter.roles:

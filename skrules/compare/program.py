@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ class ProgramRun:
 
 
 def run_program(
-    program: Path,
+    command: Sequence[str],
     plan: Path,
     work: Path,
     env: Mapping[str, str],
@@ -33,7 +33,7 @@ def run_program(
     interrupted: Callable[[], bool] = never,
     what: str = "the compare program",
 ) -> ProgramRun:
-    """Run `program plan work/out`; its standard output and error go to files in `work`.
+    """Run `command plan work/out`; its standard output and error go to files in `work`.
 
     Raises BuildError, which says `what` was interrupted, when `interrupted()` turns true.
     """
@@ -43,7 +43,7 @@ def run_program(
     begin = time.monotonic()
     with stdout.open("wb") as to_stdout, stderr.open("wb") as to_stderr:
         ending = run_child(
-            [str(program), str(plan), str(out)],
+            [*command, str(plan), str(out)],
             env=env,
             stdout=to_stdout,
             stderr=to_stderr,

@@ -18,7 +18,6 @@ import contextlib
 import json
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,24 +26,15 @@ from typing import Any
 
 import numpy as np
 
-from skrules import resources
 from skrules.compare import numbers
 from skrules.compare.case import Case, TensorCase, label_of
-from skrules.compare.child import Ending, never, run_child, tail
+from skrules.compare.child import Ending, never, run_child, tail, worker
 from skrules.compare.numbers import Array
 from skrules.compare.plan import input_file, outputs_of
 from skrules.compare.subject import Subject
 from skrules.contract.model import Role
 from skrules.errors import Location, TestFailure
 
-# Only to find skrules: nothing that lies beside it may stand before the standard library.
-_START = """import sys
-sys.path.insert(0, sys.argv[1])
-import skrules
-del sys.path[0]
-from skrules.compare.reference_worker import main
-main(sys.argv[2])
-"""
 _PATH_BYTES = 500  # as much of a file's name as faulthandler writes
 
 
@@ -110,7 +100,7 @@ def run_reference(
     log = folder / "output.txt"
     with log.open("wb") as output:
         ending = run_child(
-            [sys.executable, "-P", "-c", _START, str(resources.package().parent), str(request)],
+            [*worker("skrules.compare.reference_worker"), str(request)],
             env=os.environ,
             stdout=output,
             stderr=output,

@@ -26,6 +26,7 @@ def to_json(verdict: Verdict) -> dict[str, Any]:
         "reference": verdict.reference,
         "seconds": round(verdict.seconds, 3),
         "messages": list(verdict.messages),
+        "left_out": list(verdict.left_out),
         "cases": [_plain(dataclasses.asdict(case)) for case in verdict.cases],
     }
 
@@ -45,7 +46,10 @@ def from_json(data: dict[str, Any]) -> Verdict:
     if data.get("schema_version") != SCHEMA_VERSION:
         raise ValueError(f"a verdict of version {data.get('schema_version')}")
     cases = tuple(_case(case) for case in data["cases"])
-    return Verdict(label=data["label"], arch=data["arch"], seconds=data["seconds"], cases=cases, messages=tuple(data["messages"]))
+    messages, left_out = tuple(data["messages"]), tuple(data.get("left_out", ()))
+    return Verdict(
+        label=data["label"], arch=data["arch"], seconds=data["seconds"], cases=cases, messages=messages, left_out=left_out
+    )
 
 
 def _case(data: dict[str, Any]) -> CaseVerdict:
@@ -85,6 +89,8 @@ def detail(verdict: Verdict) -> str:
     """Return the figures of a verdict in a few words: "in 0.4s (3 cases; max abs err 0)"."""
     count = sum(1 for case in verdict.cases if case.case)
     facts = [f"{count} case{'' if count == 1 else 's'}"]
+    if verdict.left_out:
+        facts.append(f"{len(verdict.left_out)} left out")
     if verdict.max_abs_error is not None:
         facts.append(f"max abs err {verdict.max_abs_error:.3g}")
     if count and verdict.reference == "none":
@@ -96,7 +102,7 @@ def human_lines(verdict: Verdict) -> list[str]:
     """Return the lines for the terminal: one that says it all, and below it what failed, was skipped or is worth knowing."""
     word = {Status.PASSED: "PASSED", Status.FAILED: "FAILED"}.get(verdict.status, "SKIPPED")
     messages = [*verdict.messages, *(message for case in verdict.cases for message in case.messages)]
-    notes = dict.fromkeys(note for case in verdict.cases for note in case.notes)
+    notes = dict.fromkeys([*verdict.left_out, *(note for case in verdict.cases for note in case.notes)])
     return [
         f"{verdict.label} {verdict.arch} {word} {detail(verdict)}",
         *(f"  {line}" for message in messages for line in message.splitlines()),

@@ -90,13 +90,15 @@ class CaseVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """One operator on one arch. `seconds` is the wall time of the program; `messages` are on the run as a whole."""
+    """One operator on one arch. `seconds` is the wall time of the program; `messages` are on the run as a whole;
+    `left_out` says of cases why they were not run."""
 
     label: str
     arch: str
     seconds: float
     cases: tuple[CaseVerdict, ...]
     messages: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def status(self) -> Status:

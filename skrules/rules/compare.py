@@ -7,23 +7,35 @@ compiled once per arch.
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from skrules import resources
 from skrules.arch import Arch
 from skrules.engine.action import Action
 from skrules.engine.files import write_atomically
-from skrules.errors import TestFailure
+from skrules.errors import TestFailure, ToolchainError
 from skrules.rules.context import Context
 from skrules.rules.declaration import Target, reference_of
 from skrules.rules.operator import OperatorActions
 from skrules.toolchain.base import CompileKernel, Link
+from skrules.toolchain.fingerprint import digest_tree
 
 _TIMEOUT_S = 600.0
 _MEMORY = 150  # MiB: the program, and numpy for the reference; cases of ordinary sizes add little
+_TORCH_MEMORY = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend:
+    """What launches the cases: the compare program, or calls through torch. `key` is what their results depend on besides."""
+
+    through_torch: bool = False
+    folder: str = "compare"
+    key: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +46,23 @@ class CompareActions:
     verdict: str
     failed_verdict: str
     actions: tuple[Action, ...]
+
+
+def find_backend(name: str, context: Context) -> Backend:
+    """Return the backend "program" or "torch". Raises ToolchainError where no operator can be called through torch."""
+    if name != "torch":
+        return Backend()
+    if context.toolchain.name != "host":
+        raise ToolchainError(
+            f"BACKEND=torch compares on the emulated npu, and {context.toolchain.name} builds for a device", hint="TOOLCHAIN=host"
+        )
+    if context.torch is None:
+        raise ToolchainError(
+            "BACKEND=torch calls operators through PyTorch, and there is none in this Python",
+            hint="pip install torch==2.13.0; without BACKEND, scons compares with a program of its own",
+        )
+    npu = digest_tree(resources.package(), ("hostnpu/*.py",)) + digest_tree(resources.toolchains() / "host" / "npu")
+    return Backend(through_torch=True, folder="compare-torch", key={"torch": f"{context.torch.version}", "npu": npu})
 
 
 def program_actions(archs: Sequence[str], context: Context) -> tuple[Action, ...]:
@@ -70,23 +99,40 @@ def program_actions(archs: Sequence[str], context: Context) -> tuple[Action, ...
     return tuple(actions)
 
 
-def compare_actions(target: Target, arch: str, build: OperatorActions, context: Context) -> CompareActions:
-    """Return the link of an operator's compare program and its run for one arch."""
-    folder = f"{context.build}/compare/{arch}/{target.label.path}"
-    program = _link(target, context.archs.arch(arch), build, f"{folder}/compare", context)
+def compare_actions(target: Target, arch: str, build: OperatorActions, context: Context, backend: Backend) -> CompareActions:
+    """Return the link of an operator's compare program, and the run of its cases for one arch.
+
+    Calls through torch need the program too: it knows the types of parameters, which the source alone does not show.
+    """
+    place = f"{arch}/{target.label.path}"
+    program = _link(target, context.archs.arch(arch), build, f"{context.build}/compare/{place}/compare", context)
+    folder = f"{context.build}/{backend.folder}/{place}"
     verdict, failed_verdict = f"{folder}/verdict.json", f"{folder}/verdict.failed.json"
     cases, reference = target.file("cases"), reference_of(target, context.root)
+    called = (build.modules_of[arch], *build.package) if backend.through_torch else ()
     run = Action(
         mnemonic="COMPARE",
         label=str(target.label),
         arch=arch,
-        inputs=(program.outputs[0], cases, *([reference] if reference else []), *context.toolchain.module_inputs(context.build)),
+        inputs=(
+            program.outputs[0],
+            cases,
+            *([reference] if reference else []),
+            *called,
+            *context.toolchain.module_inputs(context.build),
+        ),
         outputs=(verdict,),
-        key={**context.toolchain.key(), "generator": context.compare_digest, "arch": arch, "library": context.numpy},
+        key={
+            **context.toolchain.key(),
+            **backend.key,
+            "generator": context.compare_digest,
+            "arch": arch,
+            "library": context.numpy,
+        },
         roles={program.outputs[0]: "program", cases: "cases", reference: "reference"},
         environment=context.toolchain.device_environment(context.archs.arch(arch)),
-        run=_runner(target, arch, program.outputs[0], (verdict, failed_verdict), reference, context),
-        memory=_MEMORY,
+        run=_runner(target, arch, program.outputs[0], (verdict, failed_verdict), reference, context, backend),
+        memory=_TORCH_MEMORY if backend.through_torch else _MEMORY,
     )
     return CompareActions(arch=arch, verdict=verdict, failed_verdict=failed_verdict, actions=(program, run))
 
@@ -122,7 +168,7 @@ def _link(target: Target, arch: Arch, build: OperatorActions, output: str, conte
 
 
 def _runner(
-    target: Target, arch: str, program: str, verdicts: tuple[str, str], reference: str, context: Context
+    target: Target, arch: str, program: str, verdicts: tuple[str, str], reference: str, context: Context, backend: Backend
 ) -> Callable[[Path], None]:
     label, cases_path = str(target.label), target.file("cases")
     environment = context.toolchain.device_environment(context.archs.arch(arch))
@@ -149,10 +195,11 @@ def _runner(
             entries,
             load_cases((root / cases_path).read_bytes(), cases_path, entries),
             root / reference if reference else None,
-            environment,
+            _torch_environment(environment, root / context.build, arch) if backend.through_torch else environment,
             _TIMEOUT_S,
             reference_name=reference,
             program_name=program,
+            through_torch=backend.through_torch,
             interrupted=interrupted,
         )
         good = verdict.status is Status.PASSED
@@ -166,3 +213,15 @@ def _runner(
         shutil.rmtree(work, ignore_errors=True)
 
     return run
+
+
+def _torch_environment(environment: Mapping[str, str], build: Path, arch: str) -> dict[str, str]:
+    """Return the environment of a Python that finds what this one does, and the package of `build` before all."""
+    return {
+        **os.environ,
+        **environment,
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(build), os.environ.get("PYTHONPATH", "")))),
+        "SK_ACLGRAPH_NPU_ARCH": arch,
+        # Where torch_npu is installed, it is for its headers.
+        "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
+    }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from skrules.engine.action import Action
 from skrules.errors import ToolchainError, UsageError
 from skrules.label import Label
-from skrules.rules.compare import CompareActions, compare_actions, program_actions
+from skrules.rules.compare import Backend, CompareActions, compare_actions, find_backend, program_actions
 from skrules.rules.context import Context
 from skrules.rules.declaration import Target
 from skrules.rules.operator import OperatorActions, operator_actions, runtime_actions
@@ -65,7 +65,8 @@ def make_graph(workspace: Workspace, request: Request, context: Context, plans: 
         raise UsageError(f"no requested operator declares {', '.join(request.archs)}{where}", allowed=declared)
     archs = tuple(dict.fromkeys(name for names in chosen.values() for name in names))
     shared = [*runtime_actions(archs, context), *program_actions(archs, context)]
-    graphs = [_graph_of(target, chosen[target.label], context) for target in operators if chosen[target.label]]
+    backend = find_backend(request.backend, context)
+    graphs = [_graph_of(target, chosen[target.label], context, backend) for target in operators if chosen[target.label]]
     actions = [*shared]
     if "validate" in request.verbs:
         graphs = [
@@ -80,9 +81,9 @@ def make_graph(workspace: Workspace, request: Request, context: Context, plans: 
     return Graph(actions=tuple(actions), operators=tuple(graphs), notes=tuple(notes), wheels=wheels)
 
 
-def _graph_of(target: Target, archs: Sequence[str], context: Context) -> OperatorGraph:
+def _graph_of(target: Target, archs: Sequence[str], context: Context, backend: Backend) -> OperatorGraph:
     build = operator_actions(target, archs, context)
-    compare = tuple(compare_actions(target, arch, build, context) for arch in archs) if target.file("cases") else ()
+    compare = tuple(compare_actions(target, arch, build, context, backend) for arch in archs) if target.file("cases") else ()
     return OperatorGraph(label=target.label, archs=tuple(archs), build=build, compare=compare)
 
 

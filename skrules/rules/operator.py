@@ -22,19 +22,19 @@ from skrules.toolchain.base import CompileKernel, Link
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorActions:
-    """`objects` has the kernel objects of all archs, `objects_of` those of one; `modules` is empty without torch, and
+    """`objects` has the kernel objects of all archs, `objects_of` those of one; `modules_of` is empty without torch, and
     `package` has the files that are imported with them."""
 
     generated: Generated
     actions: tuple[Action, ...]
     objects_of: dict[str, tuple[str, ...]]
-    modules: tuple[str, ...]
+    modules_of: dict[str, str]
     package: tuple[str, ...]
 
     @property
     def results(self) -> tuple[str, ...]:
         """What a plain build makes: importable modules, or kernel objects where there is no torch to bind to."""
-        return (*self.modules, *self.package) if self.modules else self.objects
+        return (*self.modules_of.values(), *self.package) if self.modules_of else self.objects
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ def operator_actions(target: Target, archs: Sequence[str], context: Context) -> 
     generated = codegen(target, context)
     actions = [generated.action]
     objects: dict[str, tuple[str, ...]] = {}
-    modules = []
+    modules: dict[str, str] = {}
     for name in archs:
         arch = context.archs.arch(name)
         compiles = _compile(target, generated, arch, context)
@@ -55,12 +55,12 @@ def operator_actions(target: Target, archs: Sequence[str], context: Context) -> 
         if context.torch is not None:
             link = _link(target, generated, objects[name], arch, context)
             actions.append(link)
-            modules.append(link.outputs[0])
+            modules[name] = link.outputs[0]
     return OperatorActions(
         generated=generated,
         actions=tuple(actions),
         objects_of=objects,
-        modules=tuple(modules),
+        modules_of=modules,
         package=(generated.table, *_package_paths(context)) if context.torch else (),
     )
 

@@ -133,10 +133,14 @@ def test_none_and_lists(ops: Any) -> None:
     assert [each.tolist() for each in outs] == [[0, 1], [2, 3, 4]]
 
 
-def test_what_is_prepared_before_a_call(ops: Any, package: ModuleType) -> None:
+def test_what_is_prepared_before_a_call(ops: Any, package: ModuleType, stub: Stub) -> None:
     xs, out, scratch = [torch.ones(2), torch.ones(1)], torch.zeros(3), torch.zeros(512, dtype=torch.uint8)
-    with pytest.raises(RuntimeError, match="call prepare_chain with the same arguments first"):
-        ops.chain(xs, out, scratch, 2.0)
+    stub.library.stub_capture(1)
+    try:
+        with pytest.raises(RuntimeError, match="call prepare_chain with the same arguments first"):
+            ops.chain(xs, out, scratch, 2.0)
+    finally:
+        stub.library.stub_capture(0)
     package.prepare_chain(xs, out, scratch, 2.0)
     assert ops.chain(xs, out, scratch, 2.0) is out
     assert out.tolist() == [2.0, 2.0, 2.0]
@@ -261,6 +265,16 @@ def test_compiled_code_with_none_and_lists(ops: Any) -> None:
     assert [each.tolist() for each in outs] == [[0, 1], [2, 3, 4]]
 
 
+def test_compiled_code_prepares_what_it_copies(ops: Any) -> None:
+    @torch.compile(backend="aot_eager", fullgraph=True)
+    def use(xs: list[torch.Tensor], scratch: torch.Tensor) -> torch.Tensor:
+        return ops.chain(xs, torch.zeros(3), scratch, 2.0) + 1
+
+    for value in (1.0, 2.0):
+        xs = [torch.full((2,), value), torch.full((1,), value)]
+        assert use(xs, torch.zeros(512, dtype=torch.uint8)).tolist() == [2 * value + 1] * 3
+
+
 def byte_tensor(count: int) -> torch.Tensor:
     return torch.arange(count, dtype=torch.uint8)
 
@@ -272,6 +286,7 @@ SAMPLES = {
     "maybe": lambda: (torch.ones(1), byte_tensor(1)),
     "told": lambda: (None, torch.zeros(4, dtype=torch.int64)),
     "spread": lambda: (byte_tensor(5), [byte_tensor(2), byte_tensor(3)]),
+    "chain": lambda: ([torch.ones(2), torch.ones(1)], torch.zeros(3), torch.zeros(512, dtype=torch.uint8), 2.0),
 }
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
 
 import pytest
@@ -17,6 +18,16 @@ pytestmark = pytest.mark.usefixtures("on_npu")
 
 Refused = Callable[..., str]
 Call = tuple[list[torch.Tensor], torch.Tensor, torch.Tensor, float]
+
+
+@contextlib.contextmanager
+def capture(stub: Stub) -> Iterator[None]:
+    """What is launched inside is captured, says the device."""
+    stub.library.stub_capture(1)
+    try:
+        yield
+    finally:
+        stub.library.stub_capture(0)
 
 
 def chain(*lengths: int, scratch: int = 100) -> Call:
@@ -82,12 +93,26 @@ def test_signatures_and_names(module: ModuleType) -> None:
     assert "xs: list of GM_ADDR, float32, rank 1" in module.run_chain.__doc__
 
 
-def test_a_workspace_that_the_kernel_does_not_have(module: ModuleType, refused: Refused) -> None:
+def test_a_workspace_that_the_kernel_does_not_have(module: ModuleType, stub: Stub, refused: Refused) -> None:
     assert module.__skrules_entries__["bare_list"] == ("xs", "workspace")
     workspace = torch.zeros(32, dtype=torch.uint8)
-    assert "'workspace' (GM_ADDR) is not prepared" in refused(RuntimeError, module.run_bare_list, [], workspace)
+    with capture(stub):
+        assert "'workspace' (GM_ADDR) is not prepared" in refused(RuntimeError, module.run_bare_list, [], workspace)
     module.prepare_bare_list([], workspace)
-    assert module.run_bare_list([], workspace) is None
+    with capture(stub):
+        assert module.run_bare_list([], workspace) is None
+
+
+def test_what_is_not_prepared_is_prepared_by_the_call(module: ModuleType, stub: Stub) -> None:
+    """As long as no graph is captured: compiled code launches with copies of what is written."""
+    xs, out, scratch, scale = chain(1, 2)
+    for workspace in (scratch, scratch.clone()):
+        out.zero_()
+        assert module.run_chain(xs, out, workspace, scale) is out
+        assert out.tolist() == [2, 4, 4]
+    assert module.run_chain(xs[1:], out[1:], scratch, 1.0).tolist() == [2, 2]
+    with capture(stub):
+        assert module.run_chain(xs[1:], out[1:], scratch, 1.0) is not None
 
 
 NOT_PREPARED = (
@@ -96,31 +121,47 @@ NOT_PREPARED = (
 )
 
 
-def test_run_before_prepare(module: ModuleType, refused: Refused) -> None:
+def test_run_before_prepare(module: ModuleType, stub: Stub, refused: Refused) -> None:
     xs, out, scratch, scale = call = chain(1, 2)
-    assert refused(RuntimeError, module.run_chain, *call) == NOT_PREPARED
+    with capture(stub):
+        assert refused(RuntimeError, module.run_chain, *call) == NOT_PREPARED
     module.prepare_chain(*call)
-    assert refused(RuntimeError, module.run_chain, xs, out, scratch.clone(), scale) == NOT_PREPARED
-    assert refused(RuntimeError, module.run_chain, xs, out, scratch[:-32], scale) == NOT_PREPARED
-    assert module.run_chain(xs, out, scratch[4:], scale) is out  # the same end
+    other = scratch.clone()
+    with capture(stub):
+        assert refused(RuntimeError, module.run_chain, xs, out, other, scale) == NOT_PREPARED
+        assert refused(RuntimeError, module.run_chain, xs, out, scratch[:-32], scale) == NOT_PREPARED
+        assert module.run_chain(xs, out, scratch[4:], scale) is out  # the same end
 
 
-def test_another_list_than_was_prepared(module: ModuleType, refused: Refused) -> None:
+@pytest.fixture
+def captured(stub: Stub) -> Iterator[Callable[..., object]]:
+    """Calls a function under capture."""
+
+    def call(function: Callable[..., object], *args: object) -> object:
+        with capture(stub):
+            return function(*args)
+
+    yield call
+
+
+def test_another_list_than_was_prepared(module: ModuleType, captured: Callable[..., object], refused: Refused) -> None:
     xs, out, scratch, scale = call = chain(1, 2, 2)
     module.prepare_chain(*call)
     place = "sample: run_chain(): 'scratch' (GM_ADDR) is prepared for "
     again = "; call prepare_chain again"
-    text = refused(RuntimeError, module.run_chain, xs[:2], out, scratch, scale)
+    text = refused(RuntimeError, captured, module.run_chain, xs[:2], out, scratch, scale)
     assert text == f"{place}3 tensors, got 2{again}"
-    text = refused(RuntimeError, module.run_chain, [xs[0], xs[2], xs[1]], out, scratch, scale)
+    text = refused(RuntimeError, captured, module.run_chain, [xs[0], xs[2], xs[1]], out, scratch, scale)
     assert text == f"{place}other tensors, the first at place 1{again}"
-    text = refused(RuntimeError, module.run_chain, [xs[0], xs[1], xs[2][:1]], out, scratch, scale)
+    text = refused(RuntimeError, captured, module.run_chain, [xs[0], xs[1], xs[2][:1]], out, scratch, scale)
     assert text == f"{place}other tensors, the first at place 2{again}"
     module.prepare_chain([xs[2]], out, scratch, scale)
-    assert "prepared for 1 tensors, got 3" in refused(RuntimeError, module.run_chain, *call)
+    assert "prepared for 1 tensors, got 3" in refused(RuntimeError, captured, module.run_chain, *call)
 
 
-def test_memory_that_was_given_back_is_not_prepared(module: ModuleType, refused: Refused) -> None:
+def test_memory_that_was_given_back_is_not_prepared(
+    module: ModuleType, captured: Callable[..., object], refused: Refused
+) -> None:
     xs, out, memory, scale = chain(1, scratch=128)
 
     def tensor() -> torch.Tensor:
@@ -133,16 +174,16 @@ def test_memory_that_was_given_back_is_not_prepared(module: ModuleType, refused:
     assert module.run_chain(xs, out, scratch, scale) is out
     del scratch
     gc.collect()
-    assert refused(RuntimeError, module.run_chain, xs, out, tensor(), scale) == NOT_PREPARED
+    assert refused(RuntimeError, captured, module.run_chain, xs, out, tensor(), scale) == NOT_PREPARED
 
 
-def test_one_workspace_serves_one_entry_at_a_time(module: ModuleType, refused: Refused) -> None:
+def test_one_workspace_serves_one_entry_at_a_time(module: ModuleType, captured: Callable[..., object], refused: Refused) -> None:
     call = chain(1, scratch=64)
     module.prepare_chain(*call)
     scratch = call[2]
     module.prepare_bare_list([], scratch)  # 32 bytes: at another place than the 64 of chain
     assert module.run_chain(*call) is call[1]
-    text = refused(RuntimeError, module.run_bare_list, [], scratch[:32])
+    text = refused(RuntimeError, captured, module.run_bare_list, [], scratch[:32])
     assert "is not prepared" in text  # chain's descriptors are there
 
 
@@ -168,11 +209,13 @@ def test_what_a_wrapper_refuses(module: ModuleType, refused: Refused) -> None:
     assert refused(ValueError, module.run_chain, xs, out, scratch, -1.0) == "sample: run_chain(): 'scale' is negative"
 
 
-def test_a_refused_preparation_leaves_nothing_prepared(module: ModuleType, refused: Refused) -> None:
+def test_a_refused_preparation_leaves_nothing_prepared(
+    module: ModuleType, captured: Callable[..., object], refused: Refused
+) -> None:
     xs, out, scratch, scale = call = chain(1)
     module.prepare_chain(*call)
     refused(ValueError, module.prepare_chain, xs * 4, out, scratch, scale)
-    assert refused(RuntimeError, module.run_chain, *call) == NOT_PREPARED
+    assert refused(RuntimeError, captured, module.run_chain, *call) == NOT_PREPARED
 
 
 @pytest.mark.parametrize(
@@ -239,10 +282,7 @@ def test_a_kernel_that_is_not_in_the_build_says_why(module: ModuleType, refused:
 
 def test_nothing_is_prepared_under_capture(module: ModuleType, stub: Stub, refused: Refused) -> None:
     call = chain(2)
-    stub.library.stub_capture(1)
-    try:
+    with capture(stub):
         text = refused(RuntimeError, module.prepare_chain, *call)
-    finally:
-        stub.library.stub_capture(0)
-    assert text.endswith("a graph is being captured; prepare before the capture begins")
-    assert "is not prepared" in refused(RuntimeError, module.run_chain, *call)
+        assert text.endswith("a graph is being captured; prepare before the capture begins")
+        assert "is not prepared" in refused(RuntimeError, module.run_chain, *call)

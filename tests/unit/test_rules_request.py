@@ -35,6 +35,8 @@ def test_archs_are_separated_freely_and_kept_once(text):
         ({"ARCH": " , "}, "ARCH is empty"),
         ({"VERBOSE": "yes"}, "VERBOSE is 'yes'"),
         ({"BUILD": ""}, "BUILD is ''"),
+        ({"BACKEND": "cuda"}, "BACKEND is 'cuda'\n  allowed: program, torch"),
+        ({"BACKEND": "torch"}, "BACKEND is given, and nothing is compared\n  hint: scons compare BACKEND=torch"),
         ({"BUILD": "../out"}, "BUILD is '../out'"),
         ({"BUILD": "a b"}, "BUILD"),
         ({"BUILD": "."}, "BUILD"),

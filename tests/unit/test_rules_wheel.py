@@ -265,7 +265,9 @@ def test_a_path_of_two_files(root):
     graph = graph_of(root, "wheel")
     (wheel,) = graph.wheels
     more = "build/host/op_extension/built_with.json"
-    broken = [replace(each, build=replace(each.build, modules=(*each.build.modules, more))) for each in graph.operators]
+    broken = [
+        replace(each, build=replace(each.build, modules_of={**each.build.modules_of, "more": more})) for each in graph.operators
+    ]
     members = {each.label: wheel_rule.Member(label=each.label, archs=each.archs, build=each.build) for each in broken}
     request = read_request(("wheel",), {})
     workspace = load_workspace(root, ["ops"])

@@ -128,24 +128,26 @@ template <class Start> void launch(const Entry &entry, int device, const Start &
     if (refusal) refuse(PyExc_ValueError, refusal);
 }
 
+inline bool isCaptured(int device) {
+    const c10::DeviceGuard guard = guardOf(device);
+    const py::gil_scoped_release release;
+    aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    aclmdlRI graph = nullptr;
+    aclmdlRICaptureGetInfo(c10_npu::getCurrentNPUStream(static_cast<c10::DeviceIndex>(device)).stream(), &status, &graph);
+    return status != ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+}
+
 // Copies bytes to the device when all that was launched before is done with them. Not under capture: a graph would not hold
 // the copy, and waiting would break the capture.
 inline void store(int device, void *to, const std::vector<std::byte> &bytes) {
+    if (isCaptured(device)) refuse(PyExc_RuntimeError, "a graph is being captured; prepare before the capture begins");
     const c10::DeviceGuard guard = guardOf(device);
-    aclmdlRICaptureStatus capture = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
     int status = 0;
     {
         const py::gil_scoped_release release;
-        void *stream = c10_npu::getCurrentNPUStream(static_cast<c10::DeviceIndex>(device)).stream();
-        aclmdlRI graph = nullptr;
-        aclmdlRICaptureGetInfo(stream, &capture, &graph);
-        if (capture == ACL_MODEL_RI_CAPTURE_STATUS_NONE) {
-            status = aclrtSynchronizeStream(stream);
-            if (!status) status = aclrtMemcpy(to, bytes.size(), bytes.data(), bytes.size(), ACL_MEMCPY_HOST_TO_DEVICE);
-        }
+        status = aclrtSynchronizeStream(c10_npu::getCurrentNPUStream(static_cast<c10::DeviceIndex>(device)).stream());
+        if (!status) status = aclrtMemcpy(to, bytes.size(), bytes.data(), bytes.size(), ACL_MEMCPY_HOST_TO_DEVICE);
     }
-    if (capture != ACL_MODEL_RI_CAPTURE_STATUS_NONE)
-        refuse(PyExc_RuntimeError, "a graph is being captured; prepare before the capture begins");
     if (status) refuse(PyExc_RuntimeError, "the descriptors cannot be stored: error " + std::to_string(status) + recentError());
 }
 
@@ -158,9 +160,9 @@ inline void *streamOf(int device) {
     return stream;
 }
 
-inline bool isCaptured(void *stream) {
+inline bool isCaptured(int device) {
     int status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
-    if (const int error = aclmdlRICaptureGetInfo(stream, &status, nullptr)) {
+    if (const int error = aclmdlRICaptureGetInfo(streamOf(device), &status, nullptr)) {
         refuse(PyExc_RuntimeError, "the stream is gone: error " + std::to_string(error) + recentError());
     }
     return status != ACL_MODEL_RI_CAPTURE_STATUS_NONE;
@@ -170,7 +172,7 @@ inline bool isCaptured(void *stream) {
 template <class Start> void launch(const Entry &entry, int device, const Start &start) {
     const uint32_t blocks = blocksOf(entry, device);
     void *stream = streamOf(device);
-    const bool captured = isCaptured(stream);
+    const bool captured = isCaptured(device);
     // With the GIL: the emulation runs one launch at a time.
     if (const char *refusal = start(blocks, stream)) refuse(PyExc_ValueError, refusal);
     if (captured) return;  // a launch that was refused is told by the end of the capture
@@ -181,7 +183,7 @@ template <class Start> void launch(const Entry &entry, int device, const Start &
 
 // Copies bytes to the device, whose memory is the host's. Not under capture: a graph would not hold the copy.
 inline void store(int device, void *to, const std::vector<std::byte> &bytes) {
-    if (isCaptured(streamOf(device))) refuse(PyExc_RuntimeError, "a graph is being captured; prepare before the capture begins");
+    if (isCaptured(device)) refuse(PyExc_RuntimeError, "a graph is being captured; prepare before the capture begins");
     std::memcpy(to, bytes.data(), bytes.size());
 }
 

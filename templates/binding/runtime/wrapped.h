@@ -190,7 +190,8 @@ inline void *descriptorOf(const Entry &entry, const Views &views) {
     return place;
 }
 
-inline void requirePrepared(const Entry &entry, const Views &views, void *descriptor) {
+// Why the descriptors of a call are not there yet; "" when they are.
+inline std::string unprepared(const Entry &entry, const Views &views, void *descriptor) {
     const std::string name = entry.declared->name;
     const std::string workspace = entry.parameters[static_cast<size_t>(entry.declared->workspace)].title();
     const auto found = preparedStates().find(descriptor);
@@ -199,27 +200,25 @@ inline void requirePrepared(const Entry &entry, const Views &views, void *descri
         found != preparedStates().end() && !found->second.memory.expired() &&
         found->second.memory._unsafe_get_target() == views.tensor(entry.declared->workspace).storage().unsafeGetStorageImpl();
     if (!isHere || found->second.entry != entry.declared) {
-        refuse(PyExc_RuntimeError, workspace + " is not prepared; call prepare_" + name +
-                                       " with the same arguments first, before a graph is captured");
+        return workspace + " is not prepared; call prepare_" + name +
+               " with the same arguments first, before a graph is captured";
     }
     const std::vector<Place> items = views.items();
     const std::vector<Place> &prepared = found->second.items;
     if (items.size() != prepared.size()) {
-        refuse(PyExc_RuntimeError, workspace + " is prepared for " + std::to_string(prepared.size()) + " tensors, got " +
-                                       std::to_string(items.size()) + "; call prepare_" + name + " again");
+        return workspace + " is prepared for " + std::to_string(prepared.size()) + " tensors, got " +
+               std::to_string(items.size()) + "; call prepare_" + name + " again";
     }
     for (size_t index = 0; index < items.size(); ++index) {
         if (items[index] != prepared[index]) {
-            refuse(PyExc_RuntimeError, workspace + " is prepared for other tensors, the first at place " + std::to_string(index) +
-                                           "; call prepare_" + name + " again");
+            return workspace + " is prepared for other tensors, the first at place " + std::to_string(index) + "; call prepare_" +
+                   name + " again";
         }
     }
+    return "";
 }
 
-inline PyObject *prepareWrapped(const Entry &entry, const Arguments &given) {
-    const Values values = match(entry, given);
-    const Views views(entry, values);
-    void *place = descriptorOf(entry, views);
+inline void prepareAt(void *place, const Entry &entry, const Views &views) {
     const skrules_entry &declared = *entry.declared;
     std::vector<std::byte> descriptor(declared.descriptor_bytes);
     const skrules_prepare prepare{descriptor.data(), descriptor.size()};
@@ -228,6 +227,13 @@ inline PyObject *prepareWrapped(const Entry &entry, const Arguments &given) {
     store(views.device(), place, descriptor);
     const c10::Storage &storage = views.tensor(declared.workspace).storage();
     preparedStates().insert_or_assign(place, Prepared{&declared, views.items(), storage.getWeakStorageImpl()});
+}
+
+inline PyObject *prepareWrapped(const Entry &entry, const Arguments &given) {
+    const Values values = match(entry, given);
+    const Views views(entry, values);
+    prepareAt(descriptorOf(entry, views), entry, views);
+    const skrules_entry &declared = *entry.declared;
     markWritten(entry.parameters[static_cast<size_t>(declared.workspace)], views.tensor(declared.workspace));
     return Py_NewRef(Py_None);
 }
@@ -236,7 +242,12 @@ inline PyObject *callWrapped(const Entry &entry, const Arguments &given) {
     const Values values = match(entry, given);
     const Views views(entry, values);
     void *descriptor = descriptorOf(entry, views);
-    if (descriptor) requirePrepared(entry, views, descriptor);
+    const std::string missing = descriptor ? unprepared(entry, views, descriptor) : "";
+    if (!missing.empty()) {
+        // A graph would not hold the copy of the descriptors; outside of one it is made now.
+        if (isCaptured(views.device())) refuse(PyExc_RuntimeError, missing);
+        prepareAt(descriptor, entry, views);
+    }
     launch(entry, views.device(), [&](uint32_t blocks, void *stream) {
         const skrules_launch launch{blocks, stream, descriptor, entry.declared->descriptor_bytes};
         return entry.declared->code->run(&launch, views.pointers());
