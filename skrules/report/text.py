@@ -42,8 +42,7 @@ def has_colour(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
 def _lines(finding: Finding, sources: Sources, paint: Paint) -> Iterator[str]:
     first, *more = _shown_lines(finding.message) or [""]
     head = paint(_COLOURS[finding.severity], f"{finding.severity}:")
-    (place,) = _shown_lines(str(finding.at)) or [""]
-    yield f"{head} {paint('1', f'{place}:')} {first} [{finding.rule}]"
+    yield f"{head} {paint('1', f'{shown(str(finding.at))}:')} {first} [{finding.rule}]"
     yield from (f"  {line}" for line in more)
     line = sources.line(finding.at)
     if line is not None and line.text.strip():

@@ -17,16 +17,17 @@ from skrules.rules.request import Request
 from skrules.rules.workspace import load_workspace
 
 
-def run_fix(root: Path, packages: Sequence[str], request: Request) -> int:
+def run_fix(root: Path, packages: Sequence[str], request: Request, settings: str) -> int:
     """Make the edits, or show them under `-n`, and return the exit status; under `-q` it is 1 where there is something to do.
 
-    Raises UsageError for a request that asks for more than edits.
+    `settings` is the file with what the workspace decides about rules, or "". Raises UsageError for a request that asks for
+    more than edits.
     """
     if request.verbs != ("fix",) or request.files or GetOption("clean"):
         raise UsageError("fix stands alone: it edits sources, and builds nothing", hint="scons fix [LABEL ...]")
     asks = bool(GetOption("question"))
     dry_run = asks or bool(GetOption("no_exec"))
-    outcome = fix_sources(load_workspace(root, packages, request.patterns), dry_run=dry_run)
+    outcome = fix_sources(load_workspace(root, packages, request.patterns), settings=settings, dry_run=dry_run)
     if dry_run and not asks:
         sys.stdout.flush()
         sys.stdout.buffer.write(unified(outcome.changes))

@@ -73,7 +73,7 @@ class Workspace:
         if "fix" in request.verbs:
             from skrules.scons.fix import run_fix
 
-            self._scons.Exit(run_fix(root, packages, request))
+            self._scons.Exit(run_fix(root, packages, request, validate))
         path = manifest_path(root, request.build, request_key(request, packages, os.environ))
         old, dirty = _known(root, path)
         if old is not None and not dirty:

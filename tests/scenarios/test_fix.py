@@ -8,8 +8,8 @@ import time
 from skrules.engine.lock import BuildLock
 
 SOURCE = "ops/shift/shift.asc"
-OLD = "\nstatic inline int blocks(int skBlockNum) { return skBlockNum; }  // skBlockNum\n"
-NEW = "\nstatic inline int blocks(int skNumBlocks) { return skNumBlocks; }  // skBlockNum\n"
+OLD = "\ntemplate <typename T> int blocks(const T *a) { return a->skBlockNum; }  // skBlockNum\n"
+NEW = "\ntemplate <typename T> int blocks(const T *a) { return a->skNumBlocks; }  // skBlockNum\n"
 
 
 def with_old_name(workspace, name=SOURCE):

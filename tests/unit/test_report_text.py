@@ -100,6 +100,11 @@ def test_what_there_is_of_each_severity_is_counted(tmp_path):
     assert render([], "text", Report()) == ""
 
 
+def test_a_name_of_a_file_does_not_end_the_line():
+    text = render([found(0, file="a\nblocker: b")], "text", Report())
+    assert text.splitlines() == ["blocker: a\ufffdblocker: b: wrong [sk.some-rule]", "1 blocker"]
+
+
 def test_a_message_neither_ends_its_line_nor_paints(tmp_path):
     first, second, _ = text_of(tmp_path, b"", found(0, message="one\ntwo \x1b[0m"))
     assert (first, second) == ("blocker: a.asc: one [sk.some-rule]", "  two \ufffd[0m")

@@ -1,0 +1,1 @@
+"""Whatever people or tools hand in: an error that says so or a right result, and no file but the one that is meant."""
