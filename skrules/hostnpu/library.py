@@ -67,7 +67,12 @@ def _runtime_key(toolchain: HostToolchain) -> dict[str, str]:
 
 def _identity(torch: TorchInfo) -> dict[str, str]:
     # The folder too: headers are compiled in from there, and libraries are linked from there.
-    return {"torch": torch.version, "torch root": str(torch.root), "standard": torch.standard, "abi": str(int(torch.cxx11_abi))}
+    return {
+        "torch": torch.version,
+        "torch root": str(torch.root.resolve()),
+        "standard": torch.standard,
+        "abi": str(int(torch.cxx11_abi)),
+    }
 
 
 def _compile(torch: TorchInfo, toolchain: HostToolchain) -> Commands:

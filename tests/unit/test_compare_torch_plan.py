@@ -46,7 +46,11 @@ def test_arguments_are_in_the_order_of_the_kernel(tmp_path):
     assert (made["package"], made["device"], case["name"], case["entry"]) == ("op_extension", "npu:1", "one", "mix")
     x, none, items, y, scale, tiling = case["arguments"]
     assert x == {
-        **{"kind": "tensor", "label": "x", "use": "in", "dtype": "float16", "shape": [2]},
+        "kind": "tensor",
+        "label": "x",
+        "use": "in",
+        "dtype": "float16",
+        "shape": [2],
         "file": "inputs/one.x.bin",
     }
     assert (tmp_path / x["file"]).read_bytes() == bytes.fromhex("003c003c")
