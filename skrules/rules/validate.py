@@ -121,12 +121,11 @@ class Validation:
     ) -> Examined:
         """Return what is to be said of an operator. `others` are the findings of reading, contract and adaptation; without
         `is_known` what the baseline has is said too."""
-        from skrules.source.operator_build import TOOLKIT
         from skrules.validate.examination import examine
         from skrules.validate.subject import Decision, Subject, files_of
 
         subject = Subject(
-            files=files_of([(unit, headers.get(unit.path, ())) for unit in units], TOOLKIT),
+            files=files_of([(unit, headers.get(unit.path, ())) for unit in units]),
             decisions=tuple(
                 Decision(
                     kernel=entry.kernel.qualified_name,

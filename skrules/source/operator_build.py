@@ -23,7 +23,7 @@ _TILING = "GET_TILING_DATA"
 _REGISTER = "REGISTER_TILING_DEFAULT"
 _INCLUDE = re.compile(r'#\s*include\s*"([^"]+)"')
 # The toolkit's own headers, which define none of this.
-TOOLKIT = ("kernel_", "lib/", "acl/", "tiling/", "adv_api/", "basic_api/", "utils/", "register/", "super_kernel/")
+_TOOLKIT = ("kernel_", "lib/", "acl/", "tiling/", "adv_api/", "basic_api/", "utils/", "register/", "super_kernel/")
 _DECLARING = frozenset({"using", "class", "struct", "union", "enum", "typename", "typedef"})
 
 
@@ -78,7 +78,7 @@ def _is_complete(units: Sequence[SourceUnit]) -> bool:
     read = {each.path.rpartition("/")[2] for each in units}
     included = (_INCLUDE.match(token.text) for each in units for token in each.tokens if token.kind is TokenKind.DIRECTIVE)
     names = {match[1] for match in included if match}
-    return all(name.rpartition("/")[2] in read or name.startswith(TOOLKIT) for name in names)
+    return all(name.rpartition("/")[2] in read or name.startswith(_TOOLKIT) for name in names)
 
 
 def _used(code: Code) -> Iterator[tuple[str, int]]:

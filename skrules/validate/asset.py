@@ -10,7 +10,6 @@ from skrules.engine.files import bytes_of
 from skrules.source import read
 from skrules.source.includes import Include, included_files
 from skrules.source.model import SourceUnit
-from skrules.source.operator_build import TOOLKIT
 from skrules.validate.subject import SubjectFile, files_of
 
 SUFFIXES = (".asc", ".cpp", ".cc", ".cxx", ".h", ".hpp")
@@ -27,7 +26,7 @@ def read_asset_files(path: Path, leave_out: Path | None = None) -> tuple[Subject
     names = [path.name] if path.is_file() else _names(root, leave_out)
     reader = _Reader(root)
     sources = [name for name in names if path.is_file() or not name.endswith(_HEADERS)]
-    files = {file.path: file for file in files_of([reader.source(name) for name in sources], TOOLKIT)}
+    files = {file.path: file for file in files_of(reader.source(name) for name in sources)}
     for name in names:
         if name not in files:
             files[name] = SubjectFile(unit=reader.header(name), is_header=True)

@@ -131,26 +131,32 @@ class Subject:
         return next((each for each in self.decisions if each.kernel == kernel), None)
 
 
-def files_of(sources: Iterable[tuple[SourceUnit, Sequence[SourceUnit]]], toolkit: Sequence[str] = ()) -> tuple[SubjectFile, ...]:
-    """Return sources and their headers, each file once. `toolkit` are beginnings of includes that belong to no workspace."""
+# Beginnings of includes that are the toolkit's own. `kernel_` alone is not one: files of operators are called so too.
+_TOOLKIT = (
+    *("kernel_operator", "kernel_basic_intf.h", "kernel_tiling/", "lib/", "acl/", "tiling/", "register/", "adv_api/"),
+    *("basic_api/", "simt_api/", "c_api/", "utils/", "super_kernel/", "graph/"),
+)
+
+
+def files_of(sources: Iterable[tuple[SourceUnit, Sequence[SourceUnit]]]) -> tuple[SubjectFile, ...]:
+    """Return sources and their headers, each file once."""
     found: dict[str, SubjectFile] = {}
-    for unit, headers in sources:
+    pairs = list(sources)
+    for unit, headers in pairs:
         found[unit.path] = SubjectFile(
             unit=unit,
             is_header=False,
             headers=tuple(header.path for header in headers),
-            missing=_missing((unit, *headers), toolkit),
+            missing=_missing((unit, *headers)),
         )
-    for _, headers in sources:
+    for _, headers in pairs:
         for header in headers:
             found.setdefault(header.path, SubjectFile(unit=header, is_header=True))
     return tuple(found.values())
 
 
-def _missing(units: Sequence[SourceUnit], toolkit: Sequence[str]) -> tuple[str, ...]:
+def _missing(units: Sequence[SourceUnit]) -> tuple[str, ...]:
     """Return the quoted includes of files for which none of the files can be meant."""
     read = {unit.path.rpartition("/")[2] for unit in units}
     quoted = (each.name for unit in units for each in includes_of(unit.tokens) if not each.is_angled)
-    return tuple(
-        dict.fromkeys(name for name in quoted if name.rpartition("/")[2] not in read and not name.startswith(tuple(toolkit)))
-    )
+    return tuple(dict.fromkeys(name for name in quoted if name.rpartition("/")[2] not in read and not name.startswith(_TOOLKIT)))

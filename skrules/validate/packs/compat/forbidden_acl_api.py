@@ -8,21 +8,21 @@ from skrules.validate.subject import Subject
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    functions = sorted({feature for feature, _ in subject.compat.facts if feature.startswith("acl")})
-    for target in subject.targets:
-        excluded = {name: fact for name in functions if (fact := subject.compat.excludes(name, target))}
-        for file in subject.files:
-            for name in sorted(file.words & excluded.keys()):
-                # A member of that name is the author's own.
-                uses = ((code, index) for code, index in file.uses(name) if code.text(index - 1) not in (".", "->"))
-                for code, index in uses:
-                    fact = excluded[name]
-                    yield RULE.finding(
-                        file.at(code.tokens[index].start),
-                        f"{name} is not supported on {target.name} (CANN {', '.join(fact.cann)})",
-                        f"see {fact.sources[0]}",
-                    )
-                    break
+    functions = {feature for feature, _ in subject.compat.facts if feature.startswith("acl")}
+    for file in subject.files:
+        for name in sorted(file.words & functions):
+            # A member of that name is the author's own.
+            uses = [(code, index) for code, index in file.uses(name) if code.text(index - 1) not in (".", "->")]
+            for target in subject.targets:
+                fact = subject.compat.excludes(name, target)
+                if fact is None or not uses:
+                    continue
+                code, index = uses[0]
+                yield RULE.finding(
+                    file.at(code.tokens[index].start),
+                    f"{name} is not supported on {target.name} (CANN {', '.join(fact.cann)})",
+                    f"see {fact.sources[0]}",
+                )
 
 
 RULE = Rule(

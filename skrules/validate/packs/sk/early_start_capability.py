@@ -44,7 +44,9 @@ def _unbound(subject: Subject, file: SubjectFile) -> Iterator[Finding]:
     reach = Reach(subject, file)
     for root in roots:
         decision = subject.decision(root.kernel)
-        mask = SuperKernelDecision().mask if decision is None or decision.mask is None else decision.mask
+        if decision is None:  # nobody has said that it is bound at all
+            continue
+        mask = SuperKernelDecision().mask if decision.mask is None else decision.mask
         words = words_of(reach.of(root))
         for api, bit in _BITS.items():
             if api in words and not mask & bit:

@@ -3,10 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skrules.findings import Finding, Fix, Severity
+from skrules.source.model import CoreType
 from skrules.validate.rule import Rule
 from skrules.validate.subject import Subject, SubjectFile
 
 _HEADER = "kernel_operator.h"
+# Parts of the same library, which include what they need of it.
+_BRINGING = ("kernel_basic_intf.h", "lib/", "adv_api/", "basic_api/", "simt_api/")
 _SOURCES = frozenset({".asc", ".cpp", ".cc", ".cxx"})
 
 
@@ -17,7 +20,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         # A quoted header that was not found could include it.
         if file.missing or any(_includes(each) for each in subject.reached(file)):
             continue
-        first = next(file.uses("__global__", "__sk__"), None)
+        first = next(file.uses("__sk__" if _is_simt(file) else "__global__", "__sk__"), None)
         if first is None:
             continue
         code, index = first
@@ -30,7 +33,13 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _includes(file: SubjectFile) -> bool:
-    return any(each.name.rpartition("/")[2] == _HEADER for each in file.includes)
+    return any(each.name.rpartition("/")[2] == _HEADER or each.name.startswith(_BRINGING) for each in file.includes)
+
+
+def _is_simt(file: SubjectFile) -> bool:
+    """Whether all kernels are written for single threads, with the language alone."""
+    kernels = file.unit.kernels
+    return bool(kernels) and all(kernel.type.core is CoreType.NONE for kernel in kernels)
 
 
 RULE = Rule(

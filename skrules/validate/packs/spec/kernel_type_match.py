@@ -14,7 +14,7 @@ from skrules.validate.subject import Subject, SubjectFile
 def check(subject: Subject) -> Iterator[Finding]:
     for file in subject.files:
         for kernel, function in _pairs(subject, file):
-            if kernel.type.source in (CONDITIONAL, UNSETTLED) or _plain(kernel.type) == _plain(function.type):
+            if not _is_said(kernel.type) or not _is_said(function.type) or _plain(kernel.type) == _plain(function.type):
                 continue
             yield RULE.finding(
                 file.at(function.offset),
@@ -37,6 +37,11 @@ def _pairs(subject: Subject, file: SubjectFile) -> Iterator[tuple[Kernel, SkFunc
             yield named[0], function
 
 
+def _is_said(kind: KernelType) -> bool:
+    """Whether the source says which cores a function runs on; where it does not, the compiler finds out."""
+    return kind.core not in (CoreType.NONE, CoreType.BARE) and kind.source not in (CONDITIONAL, UNSETTLED)
+
+
 def _plain(kind: KernelType) -> tuple[CoreType, str, str]:
     """Return a type so that equal ones compare equal: a mix with cores of one kind is a type of that kind."""
     if kind.core is CoreType.MIX and kind.aiv == "0":
@@ -52,8 +57,9 @@ RULE = Rule(
     category="spec",
     title="an SK function has the type of its kernel",
     explanation="__vector__, __cube__ or __mix__(c, v) of the SK function must be that of the kernel, or it runs on other cores "
-    "than it was written for. The type that a KERNEL_TASK_TYPE macro or a core_ratio attribute gives the kernel counts; "
-    "__mix__(1, 0) is the same as __cube__, and __mix__(0, 1) as __vector__.",
+    "than it was written for. The type that a KERNEL_TASK_TYPE macro or a core_ratio attribute gives the kernel counts; where "
+    "one of the two says none, the compiler finds it out. __mix__(1, 0) is the same as __cube__, and __mix__(0, 1) as "
+    "__vector__.",
     source="asc-devkit, SuperKernel guide for kernels that are launched directly, rule 2: "
     "https://gitcode.com/cann/asc-devkit/blob/82b89a15f26329511fc7fbc807d5132a1f9b4ba7/docs/zh/guide/编程指南/高级编程/SuperKernel/核函数直调算子额外适配说明.md",
     bad="""#include "kernel_operator.h"
