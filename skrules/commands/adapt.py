@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 from skrules.adapt import adapt
+from skrules.commands.files import write_result
 from skrules.contract.check import resolve
 from skrules.contract.load import load
-from skrules.engine.files import bytes_of, write_if_changed
+from skrules.engine.files import bytes_of
 from skrules.findings import blockers
 from skrules.rules.generation import needs_human
 from skrules.source import read
@@ -37,8 +38,6 @@ def run(options: argparse.Namespace) -> int:
         raise needs_human(str(options.source), adapted.findings)
     for finding in adapted.findings:
         sys.stderr.write(f"{finding}\n")
-    if options.output:
-        write_if_changed(options.output, adapted.text())
-    else:
-        sys.stdout.buffer.write(adapted.text())
+    inputs = [options.source, *([options.contract] if options.contract else []), *map(Path, found)]
+    write_result(adapted.text(), options.output, inputs)
     return 0

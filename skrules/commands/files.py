@@ -6,11 +6,13 @@ import fcntl
 import json
 import os
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from skrules.engine.files import write_if_changed
 from skrules.errors import UsageError
 
 _STAGE = ".skrules-partial"
@@ -20,6 +22,29 @@ _MOVES = "moves"
 def json_bytes(document: Mapping[str, Any]) -> bytes:
     """Return a document the way the public tool writes it: two blanks of indent, ASCII."""
     return (json.dumps(document, indent=2) + "\n").encode()
+
+
+def write_result(data: bytes, output: Path | None, inputs: Sequence[Path]) -> None:
+    """Write what a command has made to the file `output`, or to standard output. Raises UsageError where that cannot be, and for
+    a file that is one of the `inputs`: what users wrote is never written over."""
+    if output is not None and any(output.exists() and each.exists() and output.samefile(each) for each in inputs):
+        raise UsageError(f"{output} is what the result is made from", hint="write the result to another file")
+    if output is not None and (output.name == "" or (output.exists() and not output.is_file())):
+        raise UsageError(f"cannot write {output}: it is no regular file")
+    try:
+        if output is not None:
+            write_if_changed(output, data)
+        elif sys.stdout is None:
+            raise UsageError("there is no standard output to write to", hint="-o FILE writes to a file")
+        else:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if output is None:
+            sys.stdout = None  # so that the interpreter does not try again when it ends
+        raise UsageError(f"cannot write {output or 'to standard output'}: {error.strerror}") from error
 
 
 class OutputFolder:

@@ -190,9 +190,12 @@ def _find(known: _Names, entry: EntryContract, findings: list[Finding]) -> list[
     found = next((hits for name in names if (hits := known.fitting(name, target))), [])
     if len(found) > 1:
         meant = sorted({groups[index].kernel.qualified_name for index in found})
-        message = f"entry '{entry.name}' may mean {' or '.join(meant)}"
-        at = entry.where("source_entry_name")
-        findings.append(_finding("codegen.kernel-name-ambiguous", at, message, f"source_entry_name: {meant[0]}"))
+        message, hint = f"entry '{entry.name}' may mean {' or '.join(meant)}", f"source_entry_name: {meant[0]}"
+        if len(meant) == 1:  # no name tells them apart
+            places = ", ".join(str(groups[index].at) for index in found)
+            message = f"entry '{entry.name}' may mean more than one kernel '{meant[0]}': {places}"
+            hint = "give the kernels different names, or leave one of the files out"
+        findings.append(_finding("codegen.kernel-name-ambiguous", entry.where("source_entry_name"), message, hint))
     elif found and entry.source_entry_name and target and found[0] not in known.fitting(target.name, target):
         message = f"bind_target '{entry.bind_target}' is not the kernel '{entry.source_entry_name}' of source_entry_name"
         findings.append(_mismatch(entry, message))

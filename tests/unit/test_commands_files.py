@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import io
+from pathlib import Path
+
 import pytest
 
-from skrules.commands.files import OutputFolder
+from skrules.commands.files import OutputFolder, write_result
 from skrules.errors import UsageError
 
 
@@ -14,8 +18,6 @@ def names(folder):
 
 def killed_at(monkeypatch, step):
     """Make the `step`-th rename of a run its last act, as a kill would: nothing is cleaned up."""
-    from pathlib import Path
-
     done = []
     rename = Path.replace
 
@@ -82,3 +84,38 @@ def test_a_file_in_the_way(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="cannot make the folder"), OutputFolder(tmp_path / "file"):
         pass
+
+
+def test_a_result_never_replaces_what_it_is_made_from(tmp_path):
+    source, link = tmp_path / "k.asc", tmp_path / "link.asc"
+    source.write_bytes(b"mine")
+    link.symlink_to(source)
+    for output in (source, tmp_path / "." / "k.asc", link):
+        with pytest.raises(UsageError, match="is what the result is made from"):
+            write_result(b"new", output, [tmp_path / "other", source])
+    assert source.read_bytes() == b"mine"
+    write_result(b"new", tmp_path / "deep" / "o.asc", [source])
+    assert (tmp_path / "deep" / "o.asc").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("output", ["", "folder", "file/below", "/dev/full", "/proc/none/o.asc"])
+def test_a_result_that_cannot_be_written_is_a_usage_error(output, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("text")
+    with pytest.raises(UsageError, match="cannot write"):
+        write_result(b"new", Path(output), [])
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
+
+
+def test_a_standard_output_that_is_full_or_closed_is_a_usage_error(monkeypatch):
+    class Full(io.BytesIO):
+        def write(self, _):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(Full()))
+    with pytest.raises(UsageError, match="cannot write to standard output: No space left"):
+        write_result(b"new", None, [])
+    monkeypatch.setattr("sys.stdout", None)
+    with pytest.raises(UsageError, match="no standard output"):
+        write_result(b"new", None, [])

@@ -54,6 +54,14 @@ def test_an_entry_that_fits_none_or_two_decides_nothing(entry: str, rule: str) -
     assert matched(entry) == ([], [rule])
 
 
+def test_kernels_of_one_name_in_two_files_are_told_apart_by_no_line_of_the_contract() -> None:
+    groups = [group for name in ("a.asc", "b.asc") for group in group_kernels(read(b"__global__ void k() {}\n", name))[0]]
+    entries = load(b"entries:\n  k: {source_entry_name: k}\n", "c.yaml").entries
+    (finding,) = match_entries(groups, entries).findings
+    assert finding.message == "entry 'k' may mean more than one kernel 'k': a.asc:1:1, b.asc:1:1"
+    assert "source_entry_name" not in finding.hint
+
+
 @pytest.mark.parametrize("text", ["", "f(", "f<", "f<a", "1f", "f<a>>"])
 def test_what_is_no_target(text: str) -> None:
     assert parse_target(text) is None
