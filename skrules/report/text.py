@@ -23,8 +23,7 @@ def render_text(findings: Sequence[Finding], sources: Sources, *, colour: bool) 
     """Return the findings in their order, and how many there are of which severity; "" for none."""
     if not findings:
         return ""
-    paint: Paint = _painted if colour else _plain
-    lines = [line for finding in findings for line in _lines(finding, sources, paint)]
+    lines = [line for finding in findings for line in finding_lines(finding, sources, colour=colour)]
     return "".join(f"{line}\n" for line in [*lines, total(findings)])
 
 
@@ -39,7 +38,9 @@ def has_colour(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
     return not environ.get("NO_COLOR") and environ.get("TERM") != "dumb" and stream.isatty()
 
 
-def _lines(finding: Finding, sources: Sources, paint: Paint) -> Iterator[str]:
+def finding_lines(finding: Finding, sources: Sources, *, colour: bool = False) -> Iterator[str]:
+    """Yield the lines of one finding: the one with its place, the source, the hint."""
+    paint: Paint = _painted if colour else _plain
     first, *more = _shown_lines(finding.message) or [""]
     head = paint(_COLOURS[finding.severity], f"{finding.severity}:")
     yield f"{head} {paint('1', f'{shown(str(finding.at))}:')} {first} [{finding.rule}]"

@@ -20,6 +20,8 @@ from skrules.engine.depfile import write_depfile
 from skrules.engine.files import write_if_changed
 from skrules.errors import NeedsHuman
 from skrules.findings import Finding, Severity, blockers
+from skrules.report.sources import Sources
+from skrules.report.text import finding_lines
 from skrules.rules.codegen import GeneratedSource, declared_options
 from skrules.rules.declaration import Target
 from skrules.rules.validate import Validation
@@ -248,7 +250,8 @@ def needs_human(name: str, findings: Sequence[Finding]) -> NeedsHuman:
     """Return the error that ends an operator's build: every finding, and what to do."""
     stopping = blockers(findings)
     count = f"{len(stopping)} finding{'s' if len(stopping) > 1 else ''}"
-    notes = [line for finding in findings for line in str(finding).splitlines()]
+    sources = Sources(Path())  # builds run in the root of their workspace, and commands tell files as they were given
+    notes = [line for finding in findings for line in finding_lines(finding, sources)]
     return NeedsHuman(f"{name}: {count} to settle before it can be adapted", at=stopping[0].at, notes=notes)
 
 
