@@ -22,7 +22,7 @@ def render_github(findings: Sequence[Finding], sources: Sources) -> str:
 
 
 def _command(finding: Finding, sources: Sources) -> str:
-    values = {"file": finding.at.file}
+    values = {"file": finding.at.file} if finding.at.file else {}
     if finding.at.line > 0:
         values["line"] = str(finding.at.line)
         column = sources.column(finding.at)

@@ -7,17 +7,20 @@ finding_id, rule_id, severity, category, actionable_by, remediation_hint, eviden
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skrules.findings import Finding
+from skrules.errors import Location, UsageError
+from skrules.findings import Finding, Fix, Severity
 from skrules.report.rules import Rules, category_of
 
 SCHEMA_VERSION = 1
 REMEDIATION = "codegen.apply-remediation"  # who acts on a finding that can be settled by a program
 _HUMAN = "human-decision"
+_FIX = {"kind": "kind", "target_file": "file", "old_value": "old_value", "new_value": "new_value", "digest": "digest"}
 _SLUG = re.compile(r"[^A-Za-z0-9_.-]")
 
 
@@ -42,6 +45,44 @@ def envelope(
         ],
     }
     return document | ({"metadata": dict(metadata)} if metadata else {})
+
+
+def read_envelope(data: bytes, shown: str) -> tuple[Finding, ...]:
+    """Return the findings of a document; `shown` names it in messages. Raises UsageError for what is none.
+
+    Documents of the public tool have no places: their findings are about the file of their fix, or about none.
+    """
+    at = Location(file=shown)
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"not JSON: {error}", at=at) from None
+    items = document.get("findings") if isinstance(document, dict) else None
+    if not isinstance(items, list):
+        raise UsageError("no object with a list 'findings'", at=at)
+    return tuple(_finding(item, f"findings[{index}]", at) for index, item in enumerate(items))
+
+
+def _finding(item: Any, name: str, at: Location) -> Finding:
+    if not isinstance(item, dict) or not isinstance(item.get("rule_id"), str) or not isinstance(item.get("message"), str):
+        raise UsageError(f"{name} is no finding: it has no rule_id, or no message", at=at)
+    if item.get("severity") not in list(Severity):
+        raise UsageError(f"{name}: unknown severity '{item.get('severity')}'", at=at, allowed=list(Severity))
+    hint = item.get("remediation_hint")
+    fix = None
+    if isinstance(hint, dict) and REMEDIATION in (item.get("actionable_by") or ()):
+        texts = {key: hint[key] if isinstance(hint.get(key), str) else "" for key in _FIX}
+        fix = Fix(**{field: texts[key] for key, field in _FIX.items()})
+    line, column = (value if type(value) is int else 0 for value in (item.get("line"), item.get("column")))
+    file = item.get("file") or (fix.file if fix else "")
+    return Finding(
+        rule=item["rule_id"],
+        severity=Severity(item["severity"]),
+        at=Location(file=file if isinstance(file, str) else "", line=line, column=column),
+        message=item["message"],
+        hint=item["hint"] if isinstance(item.get("hint"), str) else "",
+        fix=fix,
+    )
 
 
 def published(finding: Finding, name: str, category: str) -> dict[str, Any]:

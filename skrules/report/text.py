@@ -43,7 +43,8 @@ def finding_lines(finding: Finding, sources: Sources, *, colour: bool = False) -
     paint: Paint = _painted if colour else _plain
     first, *more = _shown_lines(finding.message) or [""]
     head = paint(_COLOURS[finding.severity], f"{finding.severity}:")
-    yield f"{head} {paint('1', f'{shown(str(finding.at))}:')} {first} [{finding.rule}]"
+    place = shown(str(finding.at))
+    yield f"{head} {paint('1', f'{place}:') + ' ' if place else ''}{first} [{finding.rule}]"
     yield from (f"  {line}" for line in more)
     line = sources.line(finding.at)
     if line is not None and line.text.strip():

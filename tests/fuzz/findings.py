@@ -50,7 +50,7 @@ def check(given: tuple[bytes, Sequence[Finding]]) -> str:
     assert not list(schema().iter_errors(json.loads(made["sarif"])))
     lines = made["github"].split("\n")[:-1]
     assert len(lines) == len(findings)
-    assert all(line.startswith(("::error file=", "::warning file=", "::notice file=")) for line in lines)
+    assert all(line.startswith(("::error ", "::warning ", "::notice ")) for line in lines)
     plain = render(findings, "text", Report(root=Path(folder)))
     assert all(char == "\n" or char.isprintable() or ord(char) > 127 for char in plain)
     return "rendered" if findings else "empty"

@@ -1,0 +1,53 @@
+"""`skrules report-findings`: files of findings, told in another format."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from skrules.engine.files import bytes_of, write_atomically
+from skrules.errors import UsageError
+from skrules.report import FORMATS, Report, RuleText, render, write
+from skrules.report.published import read_envelope
+from skrules.validate.registry import load_rules, rule_texts
+
+_NAMES = ("findings.json", "findings.failed.json", "operator-validation-findings.json")
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    what = "a file of findings, or a folder with such files, as build/host/validate"
+    parser.add_argument("paths", type=Path, nargs="+", metavar="PATH", help=what)
+    parser.add_argument("--format", choices=FORMATS, default="text", help="text (default), json, sarif or github")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write to this file instead of standard output")
+    parser.add_argument("--root", type=Path, default=Path(), metavar="DIR", help="where the files of findings lie (.)")
+
+
+def run(options: argparse.Namespace) -> int:
+    files = list(dict.fromkeys(file for path in options.paths for file in _files(path)))
+    findings = tuple(dict.fromkeys(finding for file in files for finding in read_envelope(bytes_of(file), str(file))))
+    rules = rule_texts(load_rules())
+    if options.output is None:
+        write(findings, options.format, sys.stdout, root=options.root, rules=rules, stage="validate")
+        return 0
+    texts = {name: RuleText(*text) for name, text in rules.items()}
+    text = render(findings, options.format, Report(root=options.root, rules=texts, stage="validate"))
+    try:
+        write_atomically(options.output, text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise UsageError(f"cannot write {options.output}: {error.strerror}") from error
+    return 0
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+        return
+    found = [Path(here) / name for here, _, names in os.walk(path) for name in names if name in _NAMES]
+    if not found:
+        raise UsageError(
+            f"there are no findings below '{path}'", hint="scons validate, or skrules validate-operator, writes them"
+        )
+    yield from sorted(found)
