@@ -65,7 +65,7 @@ def test_cases_that_no_call_can_run_are_left_out_and_told(through_torch):
         file.write(MORE)
     run = through_torch.scons(*THROUGH_TORCH)
     assert run.status == 0, run.output
-    assert "(1 case, 1 left out; max abs err 0)" in run.output
+    assert "(1 case; 1 left out; max abs err 0)" in run.output
     (why,) = verdict_of(through_torch)["left_out"]
     assert why == "case 'fewer_blocks' is not run: it has block_dim 2; a call through torch has the contract's number of blocks"
     through_torch.edit("ops/scale/cases.yaml", "    seed: 3\n", "    block_dim: 1\n")
