@@ -6,7 +6,6 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from skrules.source.calls import Function, functions, identifiers_in
 from skrules.source.code import Code
 from skrules.source.model import KernelType, Span
 from skrules.validate.subject import Subject, SubjectFile
@@ -61,31 +60,35 @@ def sk_functions_of(file: SubjectFile) -> Iterator[Root]:
 
 
 class Reach:
-    """Follows calls through the files that one file reaches. Overloads, and members of one name, are not told apart."""
+    """Follows calls and macros through the files that one file reaches. Overloads, and members of one name, are not told
+    apart."""
 
     def __init__(self, subject: Subject, file: SubjectFile) -> None:
-        self._places: dict[str, list[tuple[SubjectFile, Function, frozenset[str]]]] = {}
+        self._places: dict[str, list[tuple[Reached, frozenset[str]]]] = {}
         for each in subject.reached(file):
-            bodies = functions(each.unit)
-            for function, words in zip(bodies, identifiers_in(each.unit, *(one.span for one in bodies)), strict=True):
-                self._places.setdefault(function.name, []).append((each, function, words))
+            for function, words in each.functions:
+                self._places.setdefault(function.name, []).append((_part(each, function.body), words))
+            for name, codes in each.macros.items():
+                for code in codes:
+                    words = frozenset(text for index, text in enumerate(code.texts) if code.is_identifier(index))
+                    part = Reached(file=each, code=code, first=0, last=len(code))
+                    self._places.setdefault(name, []).append((part, words))
 
     def of(self, root: Root) -> list[Reached]:
         """Return what a root reaches. A class counts when it is named: its members are called through objects of it."""
-        found = [_part(root.file, root.span)]
-        (words,) = identifiers_in(root.file.unit, root.span)
+        own = _part(root.file, root.span)
+        found = [own]
         seen = {root.name}
-        waiting = list(words)
+        waiting = [own.code.texts[index] for index in own.indices() if own.code.is_identifier(index)]
         while waiting:
             name = waiting.pop()
             if name in seen:
                 continue
             seen.add(name)
-            for file, function, inner in self._places.get(name, ()):
-                if root.span.start <= function.body.start < root.span.end and file is root.file:
-                    continue
-                found.append(_part(file, function.body))
-                waiting += inner
+            for part, words in self._places.get(name, ()):
+                if not _holds(own, part):
+                    found.append(part)
+                    waiting += words
         return _apart(found)
 
 
@@ -103,10 +106,10 @@ def _part(file: SubjectFile, span: Span) -> Reached:
 
 def _apart(parts: list[Reached]) -> list[Reached]:
     """Leave out what stands in another part already: a member function in its class."""
-    distinct = {(part.file.path, part.first, part.last): part for part in parts}
+    distinct = {(part.file.path, id(part.code), part.first, part.last): part for part in parts}
     return [part for part in distinct.values() if not any(_holds(other, part) for other in distinct.values())]
 
 
 def _holds(outer: Reached, inner: Reached) -> bool:
     is_same = (outer.first, outer.last) == (inner.first, inner.last)
-    return outer.file is inner.file and not is_same and outer.first <= inner.first and inner.last <= outer.last
+    return outer.code is inner.code and not is_same and outer.first <= inner.first and inner.last <= outer.last

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from skrules.errors import Location
+from skrules.source.calls import Function, functions, identifiers_in
 from skrules.source.code import Code, code_of
 from skrules.source.conditions import Conditions, conditions_of
 from skrules.source.includes import Include, includes_of
-from skrules.source.macros import macros_of, read_macro
-from skrules.source.model import SourceUnit, TokenKind
+from skrules.source.macros import macros_of
+from skrules.source.model import SourceUnit
 from skrules.validate.bindings import SkBinding, SkFunction, read_bindings, read_functions
 from skrules.validate.compat import NO_FACTS, Compat, Target
 from skrules.validate.document import Document
@@ -69,9 +70,7 @@ class SubjectFile:
     @cached_property
     def parts(self) -> tuple[Code, ...]:
         """The live code, and the replacement lists of its macros."""
-        directives = (token for token in self.live.tokens if token.kind is TokenKind.DIRECTIVE)
-        macros = (read_macro(token) for token in directives if "define" in token.text)
-        return (self.live, *(macro.code for macro in macros if macro is not None))
+        return (self.live, *(code for codes in self.macros.values() for code in codes))
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -81,6 +80,17 @@ class SubjectFile:
     @cached_property
     def includes(self) -> tuple[Include, ...]:
         return includes_of(self.unit.tokens)
+
+    @cached_property
+    def functions(self) -> tuple[tuple[Function, frozenset[str]], ...]:
+        """Its functions and classes, each with the identifiers in it."""
+        found = functions(self.unit)
+        return tuple(zip(found, identifiers_in(self.unit, *(each.span for each in found)), strict=True))
+
+    @cached_property
+    def macros(self) -> Mapping[str, tuple[Code, ...]]:
+        """The replacement lists of its macros, by name."""
+        return {name: tuple(macro.code for macro in found) for name, found in macros_of(self.live.tokens).items()}
 
     @cached_property
     def sk_functions(self) -> tuple[SkFunction, ...]:

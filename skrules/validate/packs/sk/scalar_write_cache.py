@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skrules.findings import Finding, Severity
-from skrules.source.calls import functions
 from skrules.source.code import Code
 from skrules.validate.rule import Rule
 from skrules.validate.subject import Subject, SubjectFile
@@ -60,7 +59,7 @@ def _writes(code: Code, names: frozenset[str]) -> Iterator[int]:
 def _is_cleaned(file: SubjectFile, offset: int) -> bool:
     """Whether the function around a write, or the class that it is a member of, cleans the cache anywhere."""
     code = file.live
-    around = [each.body for each in functions(file.unit) if each.body.start <= offset < each.body.end]
+    around = [each.body for each, _ in file.functions if each.body.start <= offset < each.body.end]
     return any(
         text in _CLEAN and any(span.start <= token.start < span.end for span in around)
         for token, text in zip(code.tokens, code.texts, strict=True)
