@@ -7,13 +7,9 @@ when every step that leads to it is current, by the same journal and digests by 
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from skrules.engine.action import Action, needed
@@ -23,28 +19,31 @@ from skrules.engine.runner import StepRunner
 from skrules.engine.slots import MemorySlots
 from skrules.errors import ToolchainError
 from skrules.pipeline.mirror import BUILD
+from skrules.pipeline.scons_run import run_scons
 from skrules.rules.compare import CompareActions
 from skrules.rules.opening import Opened, open_workspace
 from skrules.rules.request import journal_folder, read_request
 from skrules.wheel.verify import verify
 
-EVENTS = "build-events.jsonl"
+PROGRAM, TORCH = "program", "torch"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildRequest:
-    """`labels` are those to build, `compared` those of them to run; `variables` are `NAME=value` for SCons, and
-    `wheel_variables` where a wheel is made."""
+    """`labels` are those to build, `compared` those of them to run, by each of `backends`. `variables` are `NAME=value` for
+    SCons, `wheel_variables` where a wheel is made. `torch_if_possible`: without an emulated npu the other backends do."""
 
     workspace: Path
     packages: tuple[str, ...]
     labels: tuple[str, ...]
     compared: tuple[str, ...]
+    backends: tuple[str, ...]
     wheel: bool
     variables: Mapping[str, str]
     wheel_variables: Mapping[str, str]
     jobs: int | None
     environment: Mapping[str, str]
+    torch_if_possible: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +55,7 @@ class ArchVerdict:
 
     label: str
     arch: str
+    backend: str
     status: str
     document: Mapping[str, Any]
     is_cached: bool
@@ -63,14 +63,14 @@ class ArchVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildResult:
-    """`exits` are the exit statuses of SCons; `errors` by label what failed; `built` the labels all of whose results are
-    current; `modules` their files by label, `wheels` those that are current and as they should be, `problems` what is wrong
-    with the others, `wheel_error` why there can be none. `executed` counts steps that were neither current nor cached."""
+    """`archs` are those that each label was built for, `errors` what failed of it, `modules` its modules; `built` are the
+    labels all of whose results are current. `wheels` are those that are current and as they should be, `problems` what is
+    wrong with the others, `wheel_error` why there can be none. `executed` counts steps that were neither current nor cached.
+    """
 
     toolchain: str
-    summary: tuple[str, ...]
+    backends: tuple[str, ...]
     archs: Mapping[str, tuple[str, ...]]
-    exits: tuple[int, ...]
     errors: Mapping[str, tuple[str, ...]]
     built: frozenset[str]
     verdicts: tuple[ArchVerdict, ...]
@@ -93,117 +93,64 @@ def build(request: BuildRequest, folder: Path) -> BuildResult:
         if not request.wheel:
             raise
         # Operators are compared all the same: what they compute does not depend on whether there is a PyTorch to wrap it.
-        request = replace(request, wheel=False)
+        request, wheel_error = replace(request, wheel=False), str(error)
         opened = _open(request)
-        wheel_error = str(error)
+    if request.torch_if_possible and (opened.context.toolchain.name != "host" or opened.context.torch is None):
+        request = replace(request, backends=tuple(name for name in request.backends if name != TORCH))
     events: list[dict[str, Any]] = []
-    exits = []
     for number, words in enumerate(_runs(request)):
-        log = folder / (f"{number}-{EVENTS}" if number else EVENTS)
-        exits.append(_scons(request, words, log))
-        events += _events(log)
-    return _collect(request, opened, events, tuple(exits), wheel_error)
+        log = folder / f"build-events-{number}.jsonl"
+        run_scons(request.workspace, words, log, jobs=request.jobs, environment=request.environment)
+        events += _events(log, TORCH if f"BACKEND={TORCH}" in words else PROGRAM)
+    return _collect(request, opened, events, wheel_error)
 
 
 def _runs(request: BuildRequest) -> list[list[str]]:
-    """Return the targets of the runs of SCons: one, unless some operators have nothing to be run on."""
-    wheel = ["wheel"] if request.wheel else []
-    if request.compared == request.labels:
-        return [["compare", *wheel, *request.labels]]
-    plain = [*wheel, *request.labels]
-    return [["compare", *request.compared], plain] if request.compared else [plain]
-
-
-def _open(request: BuildRequest) -> Opened:
-    words = (*(["wheel"] if request.wheel else []), *request.labels)
-    wheel = request.wheel_variables if request.wheel else {}
-    asked = read_request(words, {**request.variables, **wheel, "BUILD": BUILD})
-    return open_workspace(request.workspace, request.packages, asked, request.environment)
-
-
-def _scons(request: BuildRequest, words: Sequence[str], log: Path) -> int:
-    """Run SCons; return its exit status. It goes on after failures, which are those of single operators."""
-    log.unlink(missing_ok=True)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    jobs = [f"--jobs={request.jobs}"] if request.jobs else []
-    wheel = request.wheel_variables if "wheel" in words else {}
-    variables = [f"{name}={value}" for name, value in {**request.variables, **wheel}.items()]
-    command = [
-        sys.executable,
-        "-m",
-        "SCons",
-        "-Q",
-        "-k",
-        *jobs,
-        f"--event-log={log.resolve()}",
-        *words,
-        *variables,
-        f"BUILD={BUILD}",
+    """Return the words of each run of SCons: one, unless operators have no cases or are compared in two ways."""
+    variables = [f"{name}={value}" for name, value in {**request.variables, "BUILD": BUILD}.items()]
+    wheel = [f"{name}={value}" for name, value in request.wheel_variables.items()] if request.wheel else []
+    compares = [
+        ["compare", *request.compared, *variables, *([f"BACKEND={name}"] if name != PROGRAM else [])]
+        for name in (request.backends if request.compared else ())
     ]
-    sys.stdout.flush()
-    # A group of its own: a signal from the terminal reaches it once, through this process.
-    process = subprocess.Popen(
-        command, cwd=request.workspace, env=dict(request.environment), stdin=subprocess.DEVNULL, process_group=0
-    )
-    asked: list[int] = []
-
-    def end(number: int, _frame: FrameType | None) -> None:
-        # SCons ends what it has begun and keeps its results; it is asked to, and waited for.
-        asked.append(number)
-        process.send_signal(number)
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
-        status = process.wait()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    if asked:
-        raise SystemExit(128 + asked[0])
-    return status
+    if request.wheel and compares and request.compared == request.labels:
+        compares[0] = ["wheel", *compares[0], *wheel]
+        return compares
+    if compares and request.compared == request.labels:
+        return compares
+    plain = [*(["wheel"] if request.wheel else []), *request.labels, *variables, *wheel]
+    return [*compares, plain]
 
 
-def _events(log: Path) -> list[dict[str, Any]]:
+def _open(request: BuildRequest, backend: str = "") -> Opened:
+    """Return the Actions of the request; with `backend` only those of a comparison by it."""
+    wheel = request.wheel and not backend
+    words = (*(["compare"] if backend else []), *(["wheel"] if wheel else []), *(request.compared if backend else request.labels))
+    variables = {
+        **request.variables,
+        **(request.wheel_variables if wheel else {}),
+        **({"BACKEND": backend} if backend else {}),
+        "BUILD": BUILD,
+    }
+    return open_workspace(request.workspace, request.packages, read_request(words, variables), request.environment)
+
+
+def _events(log: Path, backend: str) -> list[dict[str, Any]]:
     """Return the steps that a run of SCons really did; none when it found that nothing was to do."""
     try:
         lines = log.read_text(encoding="utf-8").splitlines()
     except OSError:
         return []
     events = [json.loads(line) for line in lines]
-    return [event for event in events if event.get("event") == "step"]
+    return [{**event, "backend": backend} for event in events if event.get("event") == "step"]
 
 
-def _collect(
-    request: BuildRequest, opened: Opened, events: Sequence[Mapping[str, Any]], exits: tuple[int, ...], wheel_error: str
-) -> BuildResult:
+def _collect(request: BuildRequest, opened: Opened, events: Sequence[Mapping[str, Any]], wheel_error: str) -> BuildResult:
     worth = _Worth(request.workspace, opened)
-    made = {output for event in events if event.get("result") in ("run", "cache") for output in event["outputs"]}
-    failed = {
-        (event["label"], event["arch"]) for event in events if event.get("result") == "failed" and event["mnemonic"] == "COMPARE"
-    }
-    verdicts = []
-    built = set()
-    archs: dict[str, tuple[str, ...]] = {}
-    modules: dict[str, tuple[str, ...]] = {}
-    for operator in opened.graph.operators:
-        label = str(operator.label)
-        archs[label] = operator.archs
-        modules[label] = tuple(operator.build.modules_of.values())
-        if worth.is_current(operator.build.results):
-            built.add(label)
-        if label in request.compared:
-            for compare in operator.compare:
-                is_current = worth.is_current([compare.verdict])
-                verdicts.append(
-                    _verdict(
-                        request.workspace,
-                        label,
-                        compare,
-                        is_current=is_current,
-                        is_cached=compare.verdict not in made,
-                        has_failed=(label, compare.arch) in failed,
-                    )
-                )
+    built = {str(operator.label) for operator in opened.graph.operators if worth.is_current(opened, operator.build.results)}
+    verdicts: list[ArchVerdict] = []
+    for backend in request.backends if request.compared else ():
+        verdicts += _verdicts(request, backend, worth, events)
     wheels, problems = _wheels(request.workspace, opened, worth)
     errors: dict[str, tuple[str, ...]] = {}
     for event in events:
@@ -212,13 +159,12 @@ def _collect(
             errors[event["label"]] = (*errors.get(event["label"], ()), f"{where}: {event['error']}")
     return BuildResult(
         toolchain=opened.context.toolchain.name,
-        summary=opened.notes,
-        archs=archs,
-        exits=exits,
-        errors=errors,
+        backends=request.backends if request.compared else (),
+        archs={str(operator.label): operator.archs for operator in opened.graph.operators},
+        errors={label: tuple(dict.fromkeys(lines)) for label, lines in errors.items()},
         built=frozenset(built),
         verdicts=tuple(verdicts),
-        modules=modules,
+        modules={str(each.label): tuple(each.build.modules_of.values()) for each in opened.graph.operators},
         wheels=wheels,
         problems=problems,
         wheel_error=wheel_error,
@@ -230,7 +176,6 @@ class _Worth:
     """Asks the engine whether results are current: whether a build would have nothing to do for them."""
 
     def __init__(self, root: Path, opened: Opened) -> None:
-        self._actions = opened.graph.actions
         self._known: dict[str, bool] = {}
         self._runner = StepRunner(
             root,
@@ -240,8 +185,8 @@ class _Worth:
             say=lambda _text: None,
         )
 
-    def is_current(self, outputs: Sequence[str]) -> bool:
-        return bool(outputs) and all(self._is_done(action) for action in needed(self._actions, outputs))
+    def is_current(self, opened: Opened, outputs: Sequence[str]) -> bool:
+        return bool(outputs) and all(self._is_done(action) for action in needed(opened.graph.actions, outputs))
 
     def _is_done(self, action: Action) -> bool:
         name = action.outputs[0]
@@ -250,17 +195,39 @@ class _Worth:
         return self._known[name]
 
 
+def _verdicts(request: BuildRequest, backend: str, worth: _Worth, events: Sequence[Mapping[str, Any]]) -> list[ArchVerdict]:
+    opened = _open(request, backend)
+    own = [event for event in events if event["mnemonic"] == "COMPARE" and event["backend"] == backend]
+    made = {output for event in own if event["result"] == "run" for output in event["outputs"]}
+    failed = {(event["label"], event["arch"]) for event in own if event["result"] == "failed"}
+    return [
+        _verdict(
+            request.workspace,
+            str(operator.label),
+            backend,
+            compare,
+            is_current=worth.is_current(opened, [compare.verdict]),
+            is_cached=compare.verdict not in made,
+            has_failed=(str(operator.label), compare.arch) in failed,
+        )
+        for operator in opened.graph.operators
+        for compare in operator.compare
+    ]
+
+
 def _verdict(
-    root: Path, label: str, compare: CompareActions, *, is_current: bool, is_cached: bool, has_failed: bool
+    root: Path, label: str, backend: str, compare: CompareActions, *, is_current: bool, is_cached: bool, has_failed: bool
 ) -> ArchVerdict:
     """Read how an operator ended on one arch. A file that this run neither made nor found to be current says nothing."""
     document: Mapping[str, Any] = {}
     if is_current or has_failed:
         document = _document(root / (compare.verdict if is_current else compare.failed_verdict), label, compare.arch)
     status = str(document.get("status", ""))
-    if is_current != (status == "passed"):
-        status = "" if is_current or status == "passed" else status
-    return ArchVerdict(label=label, arch=compare.arch, status=status, document=document, is_cached=is_current and is_cached)
+    if (status == "passed") != is_current:  # a verdict that contradicts the step it is of
+        status = ""
+    return ArchVerdict(
+        label=label, arch=compare.arch, backend=backend, status=status, document=document, is_cached=is_current and is_cached
+    )
 
 
 def _document(path: Path, label: str, arch: str) -> Mapping[str, Any]:
@@ -277,7 +244,7 @@ def _wheels(root: Path, opened: Opened, worth: _Worth) -> tuple[tuple[str, ...],
     found, problems = [], []
     for wheel in opened.graph.wheels:
         path = root / wheel.output
-        if not worth.is_current([wheel.output]):
+        if not worth.is_current(opened, [wheel.output]):
             problems.append(f"{path.name}: it was not made")
             continue
         wrong = verify(path.read_bytes(), path.name, private=(f"{root}/",))

@@ -47,6 +47,7 @@ def artifact_map(output: Path, records: Sequence[RunRecord], ending: Ending, *, 
             "toolchain": next((record.result.toolchain for record in records if record.result), ""),
             "emulated": any(record.is_emulated for record in records),
             "archs": list(request.archs),
+            "verify_backends": next((list(record.result.backends) for record in records if record.result), []),
         },
         "assets": [_asset(output, record, asset.slug) for record in records for asset in record.assets],
         "deliverables": {

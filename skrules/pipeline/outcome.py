@@ -38,7 +38,7 @@ class Progress:
 
     @property
     def stopped(self) -> Ending | None:
-        bad = [ending for ending in self.stages.values() if ending.status == statuses.NEEDS_HUMAN]
+        bad = [ending for ending in self.stages.values() if ending.is_stopping]
         return bad[0] if bad else None
 
     def ending(self) -> Ending:
@@ -72,6 +72,7 @@ def verdict_json(verdict: ArchVerdict) -> dict[str, Any]:
     document = verdict.document if verdict.status else {}
     return {
         "arch": verdict.arch,
+        "backend": verdict.backend,
         "status": verdict.status or "not-run",
         "cached": verdict.is_cached,
         "reference": document.get("reference", "none"),
@@ -107,11 +108,11 @@ def judge_build(progress: Progress, result: BuildResult, *, compares: bool, want
     if not progress.job.placed.operator.cases:
         note = "there is no cases.yaml that says what it is run on"
         return Ending(status=statuses.NEEDS_FIXTURE, reason="skipped-insufficient-runtime-spec", notes=(note,))
-    return statuses.worst(_of_verdict(progress, arch, errors) for arch in archs)
+    return statuses.worst(_of_verdict(progress, arch, backend, errors) for backend in result.backends for arch in archs)
 
 
-def _of_verdict(progress: Progress, arch: str, errors: Iterable[str]) -> Ending:
-    verdict = next((each for each in progress.verdicts if each.arch == arch), None)
+def _of_verdict(progress: Progress, arch: str, backend: str, errors: Iterable[str]) -> Ending:
+    verdict = next((each for each in progress.verdicts if (each.arch, each.backend) == (arch, backend)), None)
     if verdict is None or not verdict.status:
         said = tuple(line for line in errors if arch in line) or (f"{arch}: nothing was compared",)
         return Ending(status=statuses.NEEDS_HUMAN, reason="not-run", notes=said)

@@ -115,7 +115,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add("--no-package", action="store_true", help="neither bind nor build")
     add("--no-verify", action="store_true", help="build, and compare nothing: at best 'packaged'")
     add("--profile", choices=(RELEASE, FAST), default=RELEASE, help="fast: compare without making a wheel (release)")
-    add("--verify-backend", choices=(STANDALONE, WHEEL, BOTH, NONE), help="what is verified: runs of operators, and the wheel")
+    add(
+        "--verify-backend",
+        choices=(STANDALONE, WHEEL, BOTH, NONE),
+        help="how operators are run: by a program, through the modules of the wheel, both, or not",
+    )
     add("--wheel-mode", choices=(NEVER, CACHE, ALWAYS), help="whether a wheel is made")
     add("--build-cache-dir", type=Path, metavar="DIR", help="cache of the build, instead of SKRULES_CACHE")
     add("--jobs", type=int, metavar="N", help="steps at once (all cores)")
@@ -190,10 +194,9 @@ def _verification(options: argparse.Namespace) -> tuple[str, bool]:
     if options.no_verify:
         return NONE, makes_wheel
     backend = options.verify_backend or (STANDALONE if options.profile == FAST else BOTH)
-    if backend == WHEEL:
+    if backend == WHEEL and not makes_wheel:
         raise UsageError(
-            "--verify-backend wheel alone shows no result of an operator",
-            hint="both: operators are run from the objects that the wheel holds, and the wheel is checked",
+            "--verify-backend wheel has no wheel to verify", hint="--wheel-mode cache, or --verify-backend standalone"
         )
     return (STANDALONE if backend == BOTH and not makes_wheel else backend), makes_wheel
 

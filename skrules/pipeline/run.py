@@ -18,7 +18,7 @@ from skrules.commands.files import json_bytes
 from skrules.engine.files import write_if_changed
 from skrules.errors import ToolchainError, UsageError
 from skrules.pipeline import artifacts, mirror, stages, state, statuses, sync
-from skrules.pipeline.build import BuildRequest, build
+from skrules.pipeline.build import PROGRAM, TORCH, BuildRequest, build
 from skrules.pipeline.build_config import BuildConfig, read_build_config
 from skrules.pipeline.contracts import share_contract
 from skrules.pipeline.coverage import write_coverage
@@ -29,7 +29,17 @@ from skrules.pipeline.ledger import Ledger
 from skrules.pipeline.operators import Operator, read_operators
 from skrules.pipeline.outcome import Job, Progress, judge_build
 from skrules.pipeline.output import WORK, OutputPlace
-from skrules.pipeline.request import AGGREGATE, AUTO, SEPARATE, PipelineRequest, environment_of
+from skrules.pipeline.request import (
+    AGGREGATE,
+    AUTO,
+    BOTH,
+    NONE,
+    SEPARATE,
+    STANDALONE,
+    WHEEL,
+    PipelineRequest,
+    environment_of,
+)
 from skrules.pipeline.run_record import AssetRecord, RunRecord
 from skrules.pipeline.slugs import distinct
 from skrules.pipeline.statuses import Ending
@@ -281,6 +291,8 @@ class _Pipeline:
             packages=record.mirror.packages,
             labels=tuple(progress.job.label for progress in ready),
             compared=tuple(progress.job.label for progress in ready if request.compares and progress.job.placed.operator.cases),
+            backends=_BACKENDS[request.backend],
+            torch_if_possible=request.backend == BOTH,
             wheel=wheel,
             wheel_variables={"WHEEL_NAME": record.wheel_name, "WHEEL_VERSION": request.version},
             variables=variables,
@@ -290,9 +302,9 @@ class _Pipeline:
         try:
             result = build(asked, record.stage_folder(stages.BUILD))
         except ToolchainError as error:
-            record.failure = Ending(status=statuses.NEEDS_TOOLCHAIN, reason="toolchain", notes=tuple(str(error).splitlines()))
+            ending = Ending(status=statuses.NEEDS_TOOLCHAIN, reason="toolchain", notes=tuple(str(error).splitlines()))
             for progress in ready:
-                progress.stages[stages.BUILD] = record.failure
+                progress.stages[stages.BUILD] = ending
             return
         record.result = result
         for progress in ready:
@@ -363,6 +375,7 @@ class _Pipeline:
         return 0 if ending.status == _COMPLETED else statuses.exit_status(ending.status)
 
 
+_BACKENDS = {STANDALONE: (PROGRAM,), WHEEL: (TORCH,), BOTH: (PROGRAM, TORCH), NONE: ()}
 # How a run with a package for each asset ends, when each of them ended well.
 _COMPLETED = "completed"
 
@@ -396,7 +409,7 @@ def _lines(record: RunRecord, output: Path) -> list[str]:
         lines.append(f"{progress.job.placed.operator.name:<32} {ending.status}{reason}")
         lines += [f"  {_shown(note, record)}" for note in ending.notes]
     for identifier, ending in record.wide.items():
-        if ending.status.startswith("needs-"):
+        if ending.is_stopping:
             lines.append(f"{'package of ' + record.slug:<32} {ending.status} ({stages.stage_of(identifier).folder})")
             lines += [f"  {_shown(note, record)}" for note in ending.notes]
     if record.result is not None and record.ending().is_good:

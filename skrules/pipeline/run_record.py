@@ -27,7 +27,7 @@ class AssetRecord:
 class RunRecord:
     """One run, of one package. `slug` is its folder; `wide` has how stages ended that work on all operators at once.
 
-    `result` is None where nothing was built; `failure` says why a build could not even begin.
+    `result` is None where nothing was built.
     """
 
     slug: str
@@ -40,13 +40,12 @@ class RunRecord:
     progress: tuple[Progress, ...]
     wide: dict[str, Ending] = field(default_factory=dict)
     result: BuildResult | None = None
-    failure: Ending | None = None
     times: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def ending(self) -> Ending:
         """Return how the run ended: as its worst operator did, or what all of them share."""
-        endings = [progress.ending() for progress in self.progress]
-        return statuses.worst([*endings, *self.wide.values(), *([self.failure] if self.failure else [])])
+        shared = [ending for ending in self.wide.values() if ending.is_stopping]
+        return statuses.worst([*(progress.ending() for progress in self.progress), *shared])
 
     def of_asset(self, slug: str) -> tuple[Progress, ...]:
         return tuple(progress for progress in self.progress if progress.job.asset == slug)

@@ -45,7 +45,7 @@ def write_state(record: RunRecord, ending: Ending | None = None) -> None:
 def _stage(record: RunRecord, identifier: str, ending: Ending) -> dict[str, Any]:
     began, ended = record.times.get(identifier, (0.0, 0.0))
     seen = [progress for progress in record.progress if identifier in progress.stages]
-    failed = [progress.job.slug for progress in seen if not _is_through(progress.stages[identifier])]
+    failed = [progress.job.slug for progress in seen if progress.stages[identifier].is_stopping]
     return {
         "stage": identifier,
         "name": stages.stage_of(identifier).folder,
@@ -57,10 +57,6 @@ def _stage(record: RunRecord, identifier: str, ending: Ending) -> dict[str, Any]
         "passed_ops": [progress.job.slug for progress in seen if progress.job.slug not in failed],
         "duration_seconds": round(ended - began, 3),
     }
-
-
-def _is_through(ending: Ending) -> bool:
-    return not ending.status.startswith("needs-")
 
 
 def _wheel(record: RunRecord) -> Mapping[str, Any]:

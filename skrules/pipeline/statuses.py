@@ -43,6 +43,11 @@ class Ending:
     notes: tuple[str, ...] = ()
 
     @property
+    def is_stopping(self) -> bool:
+        """Whether something is wrong or missing: more than a stage that nobody asked for."""
+        return self.status.startswith("needs-")
+
+    @property
     def is_good(self) -> bool:
         return self.status in _GOOD
 
