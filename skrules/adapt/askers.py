@@ -89,7 +89,8 @@ class Helper:
 class Helpers:
     """The helpers that reach the block number, in order. `names` maps what gets a twin to the twin's name; `spaces` are the
     names of namespaces, `imported` what using-declarations bring to others; `macros` has the
-    identifiers in each macro, `strange` those that do more with an argument than put it in."""
+    identifiers in each macro, `strange` those that do more with an argument than put it in. `has_own_api`: one of the
+    files declares a function of the API's name, which a plain name may mean instead."""
 
     unit: SourceUnit
     files: tuple[HelperFile, ...]
@@ -99,8 +100,11 @@ class Helpers:
     imported: frozenset[str]
     macros: Mapping[str, frozenset[str]]
     strange: frozenset[str]
+    has_own_api: bool
     made: dict[tuple[str, int], str | NoTwin] = field(default_factory=dict)  # twins: kernels of one file share them
     declared: dict[str, tuple[Declaration, ...]] = field(default_factory=dict)  # by path: helpers of one header share them
+    prototypes: dict[str, tuple[tuple[int, tuple[tuple[str, ...], ...]], ...]] = field(default_factory=dict)  # by name
+    named: dict[str, dict[str, list[int]]] = field(default_factory=dict)  # by path: tokens by name
 
     @property
     def classes(self) -> frozenset[str]:
@@ -110,14 +114,16 @@ class Helpers:
         """Return the first definition of a helper."""
         return next(helper for helper in self.found if helper.name == name)
 
-    @property
-    def has_own_api(self) -> bool:
-        """Tell whether one of the files declares a function of the API's name, which a plain name may mean instead."""
-        return any(
-            code.text(index) == API and code.text(index + 1) == "(" and is_declared(code, index, API)
-            for code in (file.code for file in self.files)
-            for index in range(len(code.texts))
-        )
+    def places(self, file: HelperFile, name: str) -> Sequence[int]:
+        """Return the tokens of a file that are one of `names`."""
+        path = file.unit.path
+        if path not in self.named:
+            found: dict[str, list[int]] = {}
+            for index, text in enumerate(file.code.texts):
+                if text in self.names:
+                    found.setdefault(text, []).append(index)
+            self.named[path] = found
+        return self.named[path].get(name, ())
 
     def counts(self, name: str) -> Iterator[tuple[int, int]]:
         """Yield how many arguments each function called `name` takes, at least and at most."""
@@ -172,6 +178,13 @@ def read_helpers(
         imported=frozenset(name for file in files for name in _imported(file)) if found else frozenset(),
         macros=_macros(files) if found else {},
         strange=strange_macros([unit, *headers]),
+        has_own_api=any(_declares_api(file.code) for file in files) if found else False,
+    )
+
+
+def _declares_api(code: Code) -> bool:
+    return any(
+        text == API and code.text(index + 1) == "(" and is_declared(code, index, API) for index, text in enumerate(code.texts)
     )
 
 

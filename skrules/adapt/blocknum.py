@@ -178,8 +178,13 @@ def is_declared(code: Code, at: int, word: str) -> bool:
 def closed_scope(code: Code, index: int, outermost: int = 0, strange: Collection[str] = ()) -> str | None:
     """Return what encloses token `index` and does not see the parameters of the function whose body begins at `outermost`, or
     is no place for other code: the argument of one of the macros `strange`."""
-    for opening in range(index - 1, outermost, -1):
+    opening = index
+    while (opening := opening - 1) > outermost:
         text = code.text(opening)
+        if text in ("}", ")", "]"):
+            other = code.partner(opening)
+            opening = other if 0 <= other < opening else opening  # what stands between does not enclose the token
+            continue
         if text not in ("{", "(") or code.partner(opening) < index:
             continue
         if text == "{" and (holder := _closed(code, opening)):

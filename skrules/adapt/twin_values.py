@@ -22,7 +22,7 @@ _REFERENCES = frozenset({"&", "&&"})
 _CLASS_KEYS = frozenset({"class", "struct", "union"})
 
 
-def check_forms(helper: Helper) -> None:
+def check_forms(helpers: Helpers, helper: Helper) -> None:
     """Raise NoTwin for a helper whose copy would be another thing, whoever uses it."""
     code = helper.file.code
 
@@ -35,8 +35,8 @@ def check_forms(helper: Helper) -> None:
         raise refuse(f"cannot be copied: {reason}", index)
     if helper.is_class and "union" in code.texts[helper.first : helper.body]:
         raise refuse("is a union, whose members share their place")
-    for index, text in enumerate(code.texts):
-        if text != helper.name or helper.first <= index <= helper.last:
+    for index in helpers.places(helper.file, helper.name):
+        if helper.first <= index <= helper.last:
             continue
         if helper.is_class and _is_deduction_guide(code, index):
             raise refuse("has a deduction guide", index)
@@ -48,6 +48,10 @@ def check_prototypes(helpers: Helpers, names: Collection[str], place: tuple[int,
     """Raise NoTwin where a function is only declared in front of those who use a helper of its name: a call may mean it, and it
     has no twin there. `place` is that of the kernel."""
     for name in sorted(set(names) - helpers.classes):
+        if name not in helpers.prototypes:
+            helpers.prototypes[name] = tuple(_prototypes(helpers, name))
+        if not helpers.prototypes[name]:
+            continue
         users = [each.order for each in helpers.found if each.name in names and each.name != name and name in each.words]
         first = min([place, *users])
         defined = {
@@ -55,17 +59,22 @@ def check_prototypes(helpers: Helpers, names: Collection[str], place: tuple[int,
             for each in helpers.found
             if each.name == name and each.order < first and not each.is_class and not each.is_member
         }
-        for file in helpers.files:
-            code = file.code
-            inside = [(each.span.start, each.body.end) for each in file.inner]
-            for index in (index for index, text in enumerate(code.texts) if text == name and code.text(index + 1) == "("):
-                offset, closing = code.tokens[index].start, code.partner(index + 1)
-                if closing < 0 or not is_declared(code, index, name) or any(start < offset < end for start, end in inside):
-                    continue
-                if not file.scopes.is_outside(index) or _is_in_kernel(file, offset):
-                    continue
-                if _parameters(code, index + 1) not in defined:
-                    raise NoTwin(f"another '{name}' is declared, and not defined in front of its users", offset)
+        for offset, parameters in helpers.prototypes[name]:
+            if parameters not in defined:
+                raise NoTwin(f"another '{name}' is declared, and not defined in front of its users", offset)
+
+
+def _prototypes(helpers: Helpers, name: str) -> Iterator[tuple[int, tuple[tuple[str, ...], ...]]]:
+    """Yield the offset and the parameters of each declaration of a function called `name` that is no definition."""
+    for file in helpers.files:
+        code = file.code
+        for index in helpers.places(file, name):
+            offset, closing = code.tokens[index].start, code.partner(index + 1) if code.text(index + 1) == "(" else -1
+            if closing < 0 or not is_declared(code, index, name) or not file.scopes.is_outside(index):
+                continue
+            if any(each.span.start <= offset < each.body.end for each in file.inner) or _is_in_kernel(file, offset):
+                continue
+            yield offset, _parameters(code, index + 1)
 
 
 def _is_in_kernel(file: HelperFile, offset: int) -> bool:

@@ -144,7 +144,7 @@ def _twin(helpers: Helpers, helper: Helper) -> str:
     if (keeper := static_data(helper)) >= 0:
         raise NoTwin(f"'{helper.name}' has static data, which a copy would not share", code.tokens[keeper].start)
     check_repeated(helpers, helper)
-    check_forms(helper)
+    check_forms(helpers, helper)
     check_objects(helpers, code, range(helper.first, helper.last + 1))
     edits = list(_edits(helpers, helper))
     if helper.is_class:
