@@ -34,7 +34,8 @@ COMMANDS = {
     "generate-standalone-compare": "write a CMake project that compares adapted operators on a device",
     "validate-operator": "look at an operator with all rules, and write what they find",
     "list-rule-pack": "list the rules of a pack, or the products that something is known of, as JSON",
-    "explain": "tell why a rule is there, where that is known from, and what is right",
+    "explain": "tell why a finding is told, where that is known from, and what is right",
+    "write-baseline": "make what is found in a workspace now known, so that only what is new is told",
 }
 
 

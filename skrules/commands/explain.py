@@ -1,4 +1,4 @@
-"""`skrules explain RULE`: why a rule is there, where that is known from, and what is right."""
+"""`skrules explain RULE`: why a finding is told, where that is known from, and what is right."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 import textwrap
 
+from skrules.explanations import Explanation, load_explanations
 from skrules.validate.registry import load_rules, rule_named
 from skrules.validate.rule import Rule
 
@@ -13,12 +14,22 @@ _WIDTH = 100
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rule", metavar="RULE", help="the id of a rule, as in a finding: sk.args-struct-alignas")
+    parser.add_argument("rule", metavar="RULE", help="the id in a finding: sk.args-struct-alignas")
 
 
 def run(options: argparse.Namespace) -> int:
-    sys.stdout.write(explained(rule_named(options.rule, load_rules())))
+    findings = load_explanations()
+    if options.rule in findings:
+        sys.stdout.write(told(findings[options.rule]))
+    else:
+        sys.stdout.write(explained(rule_named(options.rule, load_rules(), others=findings)))
     return 0
+
+
+def told(explanation: Explanation) -> str:
+    """Return the page of one finding of reading or adaptation as text."""
+    parts = (f"{explanation.rule}\n", textwrap.fill(explanation.why, _WIDTH), "", textwrap.fill(explanation.settles, _WIDTH))
+    return "\n".join([*parts, ""])
 
 
 def explained(rule: Rule) -> str:

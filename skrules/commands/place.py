@@ -38,7 +38,8 @@ def open_place(options: argparse.Namespace, environ: dict[str, str]) -> tuple[Pl
     from skrules.rules.opening import open_workspace
 
     place = place_of(options)
-    return place, open_workspace(place.root, place.packages, _request(options, place.below), environ)
+    request = _request(options, place.below)
+    return place, open_workspace(place.root, place.packages, request, environ, settings=place.settings)
 
 
 def _request(options: argparse.Namespace, below: str) -> Request:

@@ -17,11 +17,13 @@ _HINT = "say it with --packages=FOLDER[,FOLDER...]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """`below` is the folder where the command was typed, relative to `root`, or ""; `packages` are folders of operators."""
+    """`below` is the folder where the command was typed, relative to `root`, or ""; `packages` are folders of operators.
+    `settings` is the file of what the workspace decides about rules of validation, or ""."""
 
     root: Path
     below: str
     packages: tuple[str, ...]
+    settings: str = ""
 
 
 def find_place(start: Path, *, root: Path | None = None, packages: tuple[str, ...] = ()) -> Place:
@@ -36,7 +38,12 @@ def find_place(start: Path, *, root: Path | None = None, packages: tuple[str, ..
     found = root.resolve() if root is not None else _above(start)
     # With --root the words of a command are those of the root: the current folder may be anywhere.
     below = start.relative_to(found).as_posix() if root is None else "."
-    return Place(root=found, below="" if below == "." else below, packages=packages or declared_packages(found))
+    return Place(
+        root=found,
+        below="" if below == "." else below,
+        packages=packages or declared_packages(found),
+        settings=declared_settings(found),
+    )
 
 
 def declared_packages(root: Path) -> tuple[str, ...]:
@@ -52,13 +59,38 @@ def declared_packages(root: Path) -> tuple[str, ...]:
         raise UsageError(f"{error.msg}", at=Location(file=name, line=error.lineno or 0), hint=_HINT) from error
     except ValueError as error:  # NUL bytes
         raise UsageError(f"{error}", at=Location(file=name), hint=_HINT) from error
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _name_of(node.func) in _CALLS]
+    calls = _calls(tree)
     if len(calls) != 1:
         what = "makes no Workspace" if not calls else f"makes {len(calls)} Workspaces"
         raise UsageError(
             f"the SConstruct {what}: which folders hold the operators is not known", at=Location(file=name), hint=_HINT
         )
     return _packages_of(calls[0], name)
+
+
+def declared_settings(root: Path) -> str:
+    """Return the file that the SConstruct of `root` names with `Workspace(validate="...")`, or "" where it says nothing plain.
+
+    Raises UsageError where it is computed: findings would be told that the workspace does not want to hear.
+    """
+    name = _sconstruct(root)
+    try:
+        calls = _calls(ast.parse((root / name).read_bytes(), name)) if name else []
+    except (OSError, SyntaxError, ValueError):  # whoever needs the packages is told
+        return ""
+    values = [keyword.value for call in calls for keyword in call.keywords if keyword.arg == "validate"]
+    values += [call.args[1] for call in calls if len(call.args) > 1]
+    if not values:
+        return ""
+    value = values[0]
+    if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
+        at = Location(file=name, line=value.lineno, column=value.col_offset + 1)
+        raise UsageError("the settings of validation are computed: they can be read only when they are written out", at=at)
+    return value.value
+
+
+def _calls(tree: ast.AST) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _name_of(node.func) in _CALLS]
 
 
 def _packages_of(call: ast.Call, name: str) -> tuple[str, ...]:

@@ -34,11 +34,12 @@ def load_rules(files: Iterable[Path] = ()) -> tuple[Rule, ...]:
     return tuple(sorted((rule for _, rule in found), key=lambda rule: rule.id))
 
 
-def rule_named(name: str, rules: Iterable[Rule]) -> Rule:
-    """Return the rule with an id. Raises UsageError with what was perhaps meant."""
+def rule_named(name: str, rules: Iterable[Rule], others: Iterable[str] = ()) -> Rule:
+    """Return the rule with an id. Raises UsageError with what was perhaps meant, among `others` too."""
     by_id = {rule.id: rule for rule in rules}
     if name not in by_id:
-        raise UsageError(f"there is no rule '{name}'", hint=did_you_mean(name, by_id) or "skrules list-rule-pack lists them")
+        hint = did_you_mean(name, (*by_id, *others)) or "skrules list-rule-pack --rule-pack all lists them"
+        raise UsageError(f"there is no rule '{name}'", hint=hint)
     return by_id[name]
 
 
