@@ -8,11 +8,10 @@ from pathlib import Path
 
 from skrules.adapt import adapt
 from skrules.commands.files import write_result
+from skrules.commands.telling import declare_findings, tell
 from skrules.contract.check import resolve
 from skrules.contract.load import load
 from skrules.engine.files import bytes_of
-from skrules.findings import blockers
-from skrules.rules.generation import needs_human
 from skrules.source import read
 from skrules.source.includes import local_headers
 
@@ -24,6 +23,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "-I", dest="include", type=Path, action="append", default=[], metavar="DIR", help="look for included headers there too"
     )
     parser.add_argument("-o", "--output", type=Path, help="write to this file instead of standard output")
+    declare_findings(parser, "standard error, or output where -o takes the source")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,10 +34,9 @@ def run(options: argparse.Namespace) -> int:
     headers = [read(data, path, macros=macros) for path, data in sorted(found.items())]
     unit = read(bytes_of(options.source), str(options.source), headers=headers, macros=macros)
     adapted = adapt(unit, resolve(unit, contract), headers)
-    if blockers(adapted.findings):
-        raise needs_human(str(options.source), adapted.findings)
-    for finding in adapted.findings:
-        sys.stderr.write(f"{finding}\n")
+    status = tell(str(options.source), adapted.findings, options, sys.stdout if options.output else sys.stderr)
+    if status:
+        return status
     inputs = [options.source, *([options.contract] if options.contract else []), *map(Path, found)]
     write_result(adapted.text(), options.output, inputs)
     return 0

@@ -26,12 +26,12 @@ from skrules.commands.adaptation import AdaptedFile, Request, adapt_asset, add_f
 from skrules.commands.asset import asset_root, read_asset
 from skrules.commands.files import OutputFolder, json_bytes
 from skrules.commands.public_names import NO_REPORT, NameResolution, load_names, load_understanding
+from skrules.commands.telling import declare_findings, tell
 from skrules.contract.load import load
 from skrules.contract.model import SuperKernelDecision
 from skrules.engine.files import bytes_of
 from skrules.errors import UsageError
-from skrules.findings import Severity, blockers
-from skrules.rules.generation import needs_human
+from skrules.findings import blockers
 
 _DIR_NAME = re.compile(r"[A-Za-z0-9_.-]+\Z")
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\Z")
@@ -54,6 +54,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--understanding", type=Path, help="operator-asset-understanding.json: chips the entries are for")
     parser.add_argument("--target-chip", default="", help="chips the package is for, comma separated; recorded")
     declare_package(parser, "--package-name")
+    declare_findings(parser, "standard output")
 
 
 def declare_package(parser: argparse.ArgumentParser, name_option: str) -> None:
@@ -94,12 +95,7 @@ def run(options: argparse.Namespace) -> int:
         tree = _tree(files, options, names) if complete else {}
         document = _manifest(files, tree, request, options)
         output.publish({**{f"{TREE}/{path}": data for path, data in tree.items()}, DOCUMENT: json_bytes(document)})
-    if not complete:
-        raise needs_human(str(options.asset), findings)
-    for finding in findings:
-        if finding.severity is Severity.WARNING:
-            sys.stderr.write(f"{finding}\n")
-    return 0
+    return tell(str(options.asset), findings, options, sys.stdout)
 
 
 def _chips(text: str) -> list[str]:

@@ -10,8 +10,8 @@ from skrules.source.model import Token, TokenKind
 from skrules.source.tokens import directive_name, spelling, tokenize, tokenize_replacement
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$\x80-\xff][0-9A-Za-z_$\x80-\xff]*\Z")
-# What stands behind these is the name of a file, or a sentence.
-_NO_CODE = frozenset({"", "include", "include_next", "import", "embed", "error", "warning", "line"})
+# Behind other directives stand names of files, and sentences.
+_WITH_CODE = frozenset({"define", "undef", "if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "pragma"})
 
 
 class RenameSymbol:
@@ -37,7 +37,7 @@ def _identifier(value: str, missing: str) -> str:
 def _renamed(text: str, token: Token, old: str, new: str) -> str:
     if token.kind is TokenKind.IDENTIFIER:
         return new if spelling(token) == old else token.text
-    if token.kind is not TokenKind.DIRECTIVE or directive_name(token.text) in _NO_CODE:
+    if token.kind is not TokenKind.DIRECTIVE or directive_name(token.text) not in _WITH_CODE:
         return token.text
     parts = tokenize_replacement(text, token.start, token.end)
     name = next(index for index, part in enumerate(parts) if part.kind is TokenKind.IDENTIFIER)

@@ -64,6 +64,7 @@ def write(
     *,
     rules: Mapping[str, tuple[str, ...]] | None = None,
     root: Path = Path(),
+    source: str = "operator-validate",
     stage: str = "post-adapt",
     iteration: int = 0,
     metadata: Mapping[str, Any] | None = None,
@@ -73,7 +74,7 @@ def write(
     `rules` maps rule ids to title, explanation, help and category, or to the first of these; the others are as in `Report`.
     """
     known = {rule: RuleText(*text) for rule, text in (rules or {}).items()}
-    report = Report(root=root, rules=known, stage=stage, iteration=iteration, metadata=metadata)
+    report = Report(root=root, rules=known, source=source, stage=stage, iteration=iteration, metadata=metadata)
     text = render(findings, format_name, report, colour=format_name == "text" and has_colour(stream))
     # A finding may name a file that is no text, and a terminal may not have every sign: what is said matters more.
     encoding = getattr(stream, "encoding", None) or "utf-8"

@@ -1,6 +1,6 @@
 """Hand in thousands of damaged files.
 
-    python -m tests.fuzz [--examples 3000] [--seed N] [contracts findings remediation]
+    python -m tests.fuzz [--examples 3000] [--seed N] [contracts findings envelopes remediation]
 
 Exit status 1 when one of them had another end than it may have; hypothesis shows the smallest such file that it finds.
 """

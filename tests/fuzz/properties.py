@@ -7,9 +7,14 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tests.fuzz import contracts, findings, remediation
+from tests.fuzz import contracts, envelopes, findings, remediation
 
-PROPERTIES: dict[str, Any] = {"contracts": contracts, "findings": findings, "remediation": remediation}
+PROPERTIES: dict[str, Any] = {
+    "contracts": contracts,
+    "findings": findings,
+    "envelopes": envelopes,
+    "remediation": remediation,
+}
 # No file takes longer than this, in milliseconds, on a machine that does other things too.
 _DEADLINE = 20_000
 

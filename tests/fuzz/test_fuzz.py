@@ -11,6 +11,7 @@ from tests.fuzz.properties import PROPERTIES, run
 EXPECTED = {
     "contracts": {"read", "refused"},
     "findings": {"rendered", "empty"},
+    "envelopes": {"read", "refused"},
     "remediation": {"edited", "left alone", "refused"},
 }
 

@@ -47,6 +47,8 @@ def test_names_in_code_and_macros_are_renamed(text, expected):
         "#error skBlockNum is old",
         "#warning skBlockNum is old",
         "# skBlockNum",
+        '#R"(x\n skBlockNum)"',  # no directive that there is
+        "#def\\\nine A skBlockNum",
         "",
     ],
 )
