@@ -108,10 +108,12 @@ def check_values(helpers: Helpers, names: Collection[str], texts: Sequence[Text]
         raise NoTwin("an object of a class with a twin is handed on whole, and may be made of another value", 0)
     for code, indices in texts:
         typed = _of_deduced_types(code, indices)
+        known = objects | pointers | typed
+        calls = [_call_around(code, at) for at in indices if code.text(at) in known and code.text(at + 1) in (",", ")")]
         for index in indices:
             text, offset = code.text(index), code.tokens[index].start
             before = code.text(index - 1)
-            if text == "{" and before in _BEFORE_BRACES and (by_value or _makes_object(code, index, objects | pointers | typed)):
+            if text == "{" and before in _BEFORE_BRACES and (by_value or _makes_object(code, index, known, calls)):
                 raise NoTwin("braces without a type may make an object of a class with a twin", offset)
             if text in classes and _is_cast(code, index):
                 raise NoTwin(f"other memory is read as an object of '{text}', which has a member more in a super kernel", offset)
@@ -182,20 +184,20 @@ def _declared(code: Code, indices: range, classes: Collection[str]) -> Iterator[
                 yield code.text(at), is_pointer
 
 
-def _makes_object(code: Code, brace: int, names: Collection[str]) -> bool:
-    """Tell whether the braces at `brace` are assigned to one of `names`, or handed to a function beside one."""
+def _makes_object(code: Code, brace: int, names: Collection[str], calls: Sequence[range]) -> bool:
+    """Tell whether the braces at `brace` are assigned to one of `names`, or stand in one of `calls`."""
     if code.text(brace - 1) == "=":
-        at = brace - 2
-        if code.text(at) == ")":
-            return True
-        return code.text(at) in names
-    opening = brace - 1
-    while opening >= 0 and code.text(opening) != "(":
-        if code.text(opening) in ("{", ";"):
-            return False
-        opening = code.partner(opening) - 1 if code.text(opening) in (")", "}", "]") else opening - 1
-    inside = range(opening + 1, max(code.partner(opening), opening + 1)) if opening >= 0 else ()
-    return any(code.text(at) in names and code.text(at + 1) in (",", ")") for at in inside)
+        return code.text(brace - 2) == ")" or code.text(brace - 2) in names
+    return code.text(brace - 1) in ("(", ",") and any(brace in call for call in calls)
+
+
+def _call_around(code: Code, index: int) -> range:
+    """Return the brackets `(...)` around token `index`."""
+    at = index
+    while (at := at - 1) >= 0 and code.text(at) not in ("(", "{", ";"):
+        other = code.partner(at) if code.text(at) in (")", "}", "]") else -1
+        at = other if 0 <= other < at else at
+    return range(at, code.partner(at)) if at >= 0 and code.text(at) == "(" else range(0)
 
 
 def _is_cast(code: Code, index: int) -> bool:
