@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from pathlib import Path
 
@@ -35,7 +36,10 @@ def run(options: argparse.Namespace) -> int:
         sys.stderr.write(summary(outcome, dry_run=True))
     else:
         # Taken first: a folder that cannot be written is known before a file is edited.
-        with OutputFolder(options.output_dir or asset) as output:
+        with contextlib.ExitStack() as held:
+            output = held.enter_context(OutputFolder(options.output_dir or asset))
+            if options.output_dir and options.output_dir.resolve() != asset.resolve():
+                held.enter_context(OutputFolder(asset))  # another run may report elsewhere
             outcome = remediate(asset, requests)
             sys.stderr.write(summary(outcome, dry_run=False))
             output.publish({DOCUMENT: json_bytes(report(outcome, str(asset.resolve()), options.findings))})

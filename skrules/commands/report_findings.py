@@ -10,6 +10,7 @@ from pathlib import Path
 
 from skrules.engine.files import bytes_of, write_atomically
 from skrules.errors import UsageError
+from skrules.explanations import load_explanations
 from skrules.report import FORMATS, Report, RuleText, render, write
 from skrules.report.published import read_envelope
 from skrules.validate.registry import load_rules, rule_texts
@@ -28,7 +29,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     files = list(dict.fromkeys(file for path in options.paths for file in _files(path)))
     findings = tuple(dict.fromkeys(finding for file in files for finding in read_envelope(bytes_of(file), str(file))))
-    rules = rule_texts(load_rules())
+    rules = {**_explained(), **rule_texts(load_rules())}
     if options.output is None:
         write(findings, options.format, sys.stdout, root=options.root, rules=rules, stage="validate")
         return 0
@@ -39,6 +40,12 @@ def run(options: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(f"cannot write {options.output}: {error.strerror}") from error
     return 0
+
+
+def _explained() -> dict[str, tuple[str, ...]]:
+    """Return title, explanation, help and category of the findings of reading and adaptation."""
+    table = load_explanations()
+    return {rule: (each.why.partition(". ")[0].rstrip("."), each.why, each.settles, "codegen") for rule, each in table.items()}
 
 
 def _files(path: Path) -> Iterator[Path]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import secrets
+import time
 from pathlib import Path, PurePosixPath
 
 from skrules.remediate.kind import Refused
 
 _MARK = b"\xef\xbb\xbf"
 _LARGEST = 64 << 20
+_TEMPORARY = ".skrules"
+_ABANDONED_S = 3600.0
 
 
 class Tree:
@@ -55,19 +59,23 @@ def read(path: Path) -> bytes:
 
 
 def replace(path: Path, old: bytes, new: bytes) -> None:
-    """Make a file that holds `old` hold `new`, in one step and with the permissions it has. Raises Refused, and then it is as
-    it was.
+    """Make a file that holds `old` hold `new`, in one step, with the permissions and the owner it has. Raises Refused, and then
+    it is as it was.
     """
-    temporary = path.with_name(f".{secrets.token_hex(8)}.skrules")
+    temporary = path.with_name(f".{secrets.token_hex(8)}{_TEMPORARY}")
     try:
+        _remove_abandoned(path.parent)
         if path.read_bytes() != old:
             raise Refused("stale_file")
-        mode = path.stat().st_mode & 0o7777
+        found = path.stat()
         if not os.access(path, os.W_OK):  # replacing asks for the folder only, but a file that may not be written is meant so
             raise Refused("cannot_write:the file is read-only")
         try:
             with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                os.fchmod(file.fileno(), mode)
+                if (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):
+                    with contextlib.suppress(PermissionError):  # only root may give files away
+                        os.fchown(file.fileno(), found.st_uid, found.st_gid)
+                os.fchmod(file.fileno(), found.st_mode & 0o7777)
                 file.write(new)
                 file.flush()
                 os.fsync(file.fileno())
@@ -77,6 +85,14 @@ def replace(path: Path, old: bytes, new: bytes) -> None:
             raise
     except OSError as error:
         raise Refused(f"cannot_write:{error.strerror or error}") from None
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what runs that were killed have left in a folder. A run that goes on is done with a file in no time."""
+    for path in folder.glob(f".{'[0-9a-f]' * 16}{_TEMPORARY}"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < time.time() - _ABANDONED_S:
+                path.unlink()
 
 
 def digest(data: bytes) -> str:

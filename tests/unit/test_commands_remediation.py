@@ -142,5 +142,6 @@ def test_a_folder_that_another_run_writes_into_is_left_alone(place, capsys):
 
     with OutputFolder(place / "op"):
         assert apply(place, RENAME) == 2
+        assert apply(place, RENAME, options=["--output-dir", "out"]) == 2
     assert "another run" in capsys.readouterr().err
     assert "skNumBlocks" not in (place / "op" / "blk.asc").read_text()

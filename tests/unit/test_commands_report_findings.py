@@ -52,6 +52,18 @@ def test_a_file_gets_what_standard_output_would(place, capsys):
     assert [result["ruleId"] for result in document["runs"][0]["results"]] == ["sk.some-rule", "compat.b"]
 
 
+def test_rules_of_every_room_are_explained(place, capsys):
+    found = [
+        Finding(rule=rule, severity=Severity.NOTE, at=OTHER.at, message="m")
+        for rule in ("codegen.no-kernel", "sk.bind-max-splits")
+    ]
+    (place / "f.json").write_text(render(found, "json", Report()))
+    assert main(["report-findings", "f.json", "--format", "sarif"]) == 0
+    rules = json.loads(capsys.readouterr().out)["runs"][0]["tool"]["driver"]["rules"]
+    assert all(rule["shortDescription"]["text"] and rule["fullDescription"]["text"] for rule in rules)
+    assert [rule["properties"]["tags"] for rule in rules] == [["codegen"], ["spec"]]
+
+
 def test_files_lie_where_they_are_said_to(place, capsys, monkeypatch):
     monkeypatch.chdir(place / "v")
     assert main(["report-findings", "a", "--root", ".."]) == 0

@@ -220,6 +220,27 @@ def test_a_run_that_is_ended_leaves_no_part_of_a_file(source, monkeypatch):
     assert source.read_text() == "a = 1;\n"
 
 
+def test_what_a_killed_run_has_left_goes(source):
+    old, new, other = (
+        source.with_name(f".{digit * 16}{end}") for digit, end in (("a", ".skrules"), ("b", ".skrules"), ("c", ".x"))
+    )
+    for path in (old, new, other):
+        path.touch()
+    for path in (old, other):
+        os.utime(path, (0, 0))
+    run(source.parent, fix())
+    assert [path.exists() for path in (old, new, other)] == [False, True, True]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_a_file_keeps_its_owner(source):
+    os.chown(source, 1234, 4321)
+    source.chmod(0o640)
+    run(source.parent, fix())
+    found = source.stat()
+    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (1234, 4321, 0o640)
+
+
 def test_what_is_for_people_is_left_to_them(source):
     requests = [Request(finding_id="x", fix=None), Request(finding_id="y", fix=fix(), problem="invalid_hint:old_value")]
     assert told(remediate(source.parent, requests)) == ["escalated not_auto_remediable", "failed invalid_hint:old_value"]
