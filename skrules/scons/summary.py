@@ -57,10 +57,12 @@ def known_findings(manifest: Manifest, without: frozenset[str] = frozenset()) ->
 def findings_lines(root: Path, paths: Iterable[str]) -> list[str]:
     """Return what is said of the findings in files, in the order of the findings' own files."""
     from skrules.report.formats import Report, render
+    from skrules.report.text import has_colour
     from skrules.rules.validate import read_findings
 
     findings = dict.fromkeys(finding for path in paths for finding in read_findings(root / path))
-    return render(sorted(findings, key=lambda finding: finding.at), "text", Report(root=root)).splitlines()
+    in_order = sorted(findings, key=lambda finding: finding.at)
+    return render(in_order, "text", Report(root=root), colour=has_colour(sys.stdout)).splitlines()
 
 
 def known_wheels(manifest: Manifest) -> list[str]:
