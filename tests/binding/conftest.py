@@ -36,6 +36,7 @@ CORES = {
     "mixed": KernelType(core=CoreType.MIX, aic="1", aiv="2"),
     "bare": KernelType(core=CoreType.BARE),
     "vectors": KernelType(core=CoreType.MIX, aic="0", aiv="2"),
+    "wide": KernelType(core=CoreType.MIX, aic="0", aiv="49"),
 }
 
 L = ParameterKind.TENSOR_LIST
@@ -130,6 +131,7 @@ ENTRIES = (
     entry("mixed"),
     entry("bare"),
     entry("vectors"),
+    entry("wide"),
 )
 
 

@@ -246,6 +246,38 @@ def test_cores_that_nobody_knows(workshop: Workshop, stub: Stub, refused: Refuse
     assert fresh.run_nothing() is None
 
 
+def test_a_block_that_no_device_has_room_for(module: ModuleType, refused: Refused) -> None:
+    text = refused(RuntimeError, module.run_wide)
+    assert text == "sample: run_wide(): a block of it has more cores than device 0"
+
+
+@pytest.mark.parametrize(
+    ("device", "told"),
+    [
+        (-1, "no npu device is set; call torch.npu.set_device first"),
+        (5, "no stream of device 5"),
+    ],
+)
+def test_a_call_without_tensors_needs_a_current_device(
+    module: ModuleType, stub: Stub, refused: Refused, device: int, told: str
+) -> None:
+    stub.library.stub_set_device(device)
+    try:
+        text = refused(RuntimeError, module.run_nothing)
+    finally:
+        stub.library.stub_set_device(0)
+    assert text == f"sample: run_nothing(): {told}"
+
+
+def test_a_stream_that_is_gone(module: ModuleType, stub: Stub, refused: Refused) -> None:
+    stub.library.stub_capture(-1)
+    try:
+        text = refused(RuntimeError, module.run_nothing)
+    finally:
+        stub.library.stub_capture(0)
+    assert text == "sample: run_nothing(): the stream is gone: error 107003"
+
+
 def test_all_cores_of_another_arch(workshop: Workshop, refused: Refused) -> None:
     later = load(workshop.build("fresh", [entry("nothing"), entry("cube", blocks=3)], arch="dav-3510"))
     text = refused(RuntimeError, later.run_nothing)

@@ -14,6 +14,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,6 +123,58 @@ def test_every_operator_matches_its_reference(installed: Installed, monkeypatch:
     assert verdict.status is Status.PASSED, verdict
     assert verdict.reference == "file"
     assert all(case.evidence.twin_ran and case.evidence.super_kernel for case in verdict.cases)
+
+
+def gone(package: Path) -> None:
+    (package / "add_custom_dav_2201.so").unlink()
+
+
+def corrupted(package: Path) -> None:
+    path = package / "add_custom_dav_2201.so"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def cut_off(package: Path) -> None:
+    path = package / "add_custom_dav_2201.so"
+    path.write_bytes(path.read_bytes()[:-64])
+
+
+def renamed(package: Path) -> None:
+    (package / "axpy_custom_dav_2201.so").rename(package / "add_custom_dav_2201.so")
+
+
+def renamed_away(package: Path) -> None:
+    (package / "add_custom_dav_2201.so").rename(package / "add_custom_dav_3510.so")
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (gone, "add_custom_dav_2201 of op_extension is gone: install it again"),
+        (corrupted, "add_custom_dav_2201.so of op_extension is not the file that was packaged: install it again"),
+        (cut_off, "add_custom_dav_2201.so of op_extension is cut off: install it again"),
+        (renamed, "add_custom_dav_2201.so of op_extension is not the file that was packaged: install it again"),
+        (renamed_away, "add_custom_dav_2201 of op_extension is gone: install it again"),
+    ],
+)
+def test_what_is_done_to_its_modules_is_told(
+    installed: Installed, tmp_path: Path, damage: Callable[[Path], None], told: str
+) -> None:
+    """Before anything is launched. Another operator goes on."""
+    (package,) = installed.python.parents[1].glob("lib/python*/site-packages/op_extension")
+    shutil.copytree(package, tmp_path / "op_extension")
+    damage(tmp_path / "op_extension")
+    program = (
+        "import torch, op_extension\n"
+        "op_extension.load('row_sum_custom')\n"
+        "try: torch.ops.ascendc_ops.add_custom(*(torch.ones(1).half(),) * 3, 1)\n"
+        "except RuntimeError as error: print(error)\n"
+    )
+    environment = {**installed.environment, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([installed.python, "-P", "-c", program], capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stdout) == (0, f"{told}\n"), done.stderr
 
 
 def test_another_device(installed: Installed, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ struct State {
     uint32_t blocks = 0;
     std::string error;
     bool noDevice = false;
-    bool captured = false;
+    int captured = 0;        // negative: nobody can tell
     void *stream = nullptr;  // of the last launch
     char streams[4] = {};    // their addresses are the streams of four devices
     int current = 0;
@@ -24,12 +24,12 @@ int aclrtGetDeviceInfo(uint32_t, int attribute, int64_t *value) {
 }
 int aclrtGetDevice(int32_t *device) {
     *device = state.current;
-    return 0;
+    return state.current < 0 ? 107002 : 0;
 }
 int aclrtSynchronizeStream(void *) { return state.error.empty() ? 0 : 507015; }
 int aclmdlRICaptureGetInfo(void *, int *status, void **) {
-    *status = state.captured;
-    return 0;
+    *status = state.captured > 0;
+    return state.captured < 0 ? 107003 : 0;
 }
 void *skrules_host_current_stream(int32_t device) { return device < 0 || device > 3 ? nullptr : &state.streams[device]; }
 const char *aclGetRecentErrMsg() {
@@ -46,7 +46,7 @@ void stub_launch(uint32_t blocks, void *stream) {
 }
 void stub_fail(const char *reason) { state.error = reason; }
 void stub_no_device(int gone) { state.noDevice = gone != 0; }
-void stub_capture(int captured) { state.captured = captured != 0; }
+void stub_capture(int captured) { state.captured = captured; }
 void stub_set_device(int device) { state.current = device; }
 // The device whose stream the last launch was on.
 int stub_device() { return static_cast<int>(static_cast<char *>(state.stream) - state.streams); }
