@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     known: list[Known] = []
     stopping = 0
     for target in workspace.of_rule("operator"):
-        examined = examine_operator(read_operator(place.root, target), validation, is_known=False)
+        examined = examine_operator(read_operator(place.root, target), validation, with_known=True)
         known += examined.keys
         stopping += sum(finding.severity is Severity.BLOCKER and finding.rule not in own for finding in examined.findings)
     folder = place.settings.rpartition("/")[0]

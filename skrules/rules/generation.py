@@ -166,10 +166,10 @@ def generate(operator: OperatorInput, adapted_paths: Mapping[str, str], validati
     )
 
 
-def examine_operator(operator: OperatorInput, validation: Validation, *, is_known: bool = True) -> Examined:
-    """Return all that is to be said of an operator. Without `is_known`, also what the baseline of the workspace has."""
+def examine_operator(operator: OperatorInput, validation: Validation, *, with_known: bool = False) -> Examined:
+    """Return all that is to be said of an operator; `with_known`, also what the baseline of the workspace has."""
     _, resolutions, findings = _adaptations(operator)
-    return validation.examine(operator.units, operator.headers, resolutions, operator.archs, findings, is_known=is_known)
+    return validation.examine(operator.units, operator.headers, resolutions, operator.archs, findings, with_known=with_known)
 
 
 def _adapted(operator: OperatorInput, validation: Validation | None) -> tuple[Sequence[AdaptedSource], tuple[Finding, ...]]:
@@ -250,13 +250,18 @@ def needs_human(name: str, findings: Sequence[Finding]) -> NeedsHuman:
     """Return the error that ends an operator's build: every finding, and what to do."""
     stopping = blockers(findings)
     count = f"{len(stopping)} finding{'s' if len(stopping) > 1 else ''}"
-    sources = Sources(Path())  # builds run in the root of their workspace, and commands tell files as they were given
+    sources = _sources()
     notes = [line for finding in findings for line in finding_lines(finding, sources)]
     return NeedsHuman(f"{name}: {count} to settle before it can be adapted", at=stopping[0].at, notes=notes)
 
 
 def report(label: str, findings: Sequence[Finding]) -> None:
     """Print findings that do not stop the operator; notes are left to the files of findings."""
-    lines = [f"{label}: {finding}\n" for finding in findings if finding.severity is Severity.WARNING]
-    if lines:
-        print("".join(lines), end="", flush=True)
+    sources = _sources()
+    told = ["\n".join(finding_lines(finding, sources)) for finding in findings if finding.severity is Severity.WARNING]
+    if told:
+        print("".join(f"{label}: {text}\n" for text in told), end="", flush=True)
+
+
+def _sources() -> Sources:
+    return Sources(Path())  # builds run in the root of their workspace, and commands tell files as they were given

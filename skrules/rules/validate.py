@@ -117,10 +117,10 @@ class Validation:
         archs: Sequence[str],
         others: Iterable[Finding] = (),
         *,
-        is_known: bool = True,
+        with_known: bool = False,
     ) -> Examined:
-        """Return what is to be said of an operator. `others` are the findings of reading, contract and adaptation; without
-        `is_known` what the baseline has is said too."""
+        """Return what is to be said of an operator. `others` are the findings of reading, contract and adaptation;
+        `with_known` says what the baseline has too, and what it would know all of it by."""
         from skrules.validate.examination import examine
         from skrules.validate.subject import Decision, Subject, files_of
 
@@ -139,8 +139,8 @@ class Validation:
             targets=tuple(self.compat.target_of_arch(self._archs.arch(name).name) for name in archs),
             compat=self.compat,
         )
-        baseline = self.baseline if is_known else frozenset()
-        return examine(subject, self.rules, settings=self.settings, baseline=baseline, others=others)
+        baseline = frozenset() if with_known else self.baseline
+        return examine(subject, self.rules, settings=self.settings, baseline=baseline, others=others, keyed=with_known)
 
 
 def validation_action(target: Target, generated: Generated, context: Context) -> Action:

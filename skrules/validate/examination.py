@@ -22,11 +22,11 @@ _ALLOW = "allow."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """`findings` in the order of files and lines; `keys` is what a baseline would know each of them by. `allowed` and
-    `known` count what is not told."""
+    """`findings` in the order of files and lines; `keys` is what a baseline would know them by, where that was asked for.
+    `allowed` and `known` count what is not told."""
 
     findings: tuple[Finding, ...]
-    keys: tuple[Known, ...]
+    keys: tuple[Known, ...] = ()
     allowed: int = 0
     known: int = 0
 
@@ -38,8 +38,10 @@ def examine(
     settings: Settings = DEFAULTS,
     baseline: frozenset[Known] = frozenset(),
     others: Iterable[Finding] = (),
+    keyed: bool = False,
 ) -> Examined:
-    """Return what is to be said of a subject. `others` are findings of other rooms about the same files.
+    """Return what is to be said of a subject. `others` are findings of other rooms about the same files; `keyed` asks for what
+    a baseline would know them by.
 
     A blocker of another room cannot be allowed, lowered or known already: without what it asks for there is no result.
     """
@@ -52,6 +54,9 @@ def examine(
     told = [_with_severity(finding, settings) for finding in told if _is_on(finding, settings)]
     order = {file.path: place for place, file in enumerate(subject.files)}
     told = sorted(dict.fromkeys(told), key=lambda finding: (order.get(finding.at.file, len(order)), finding.at, finding.rule))
+    allowed = sum(map(len, used.values()))
+    if not baseline and not keyed:
+        return Examined(findings=tuple(told), allowed=allowed)
     units = {file.path: file.unit for file in subject.files}
     kept = [
         (finding, key)
@@ -61,7 +66,7 @@ def examine(
     return Examined(
         findings=tuple(finding for finding, _ in kept),
         keys=tuple(key for finding, key in kept if not _is_firm(finding, known_ids.keys())),
-        allowed=sum(map(len, used.values())),
+        allowed=allowed,
         known=len(told) - len(kept),
     )
 

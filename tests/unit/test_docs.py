@@ -16,17 +16,25 @@ from skrules.contract.keys import CONTRACT
 from skrules.contract.manual import render_manual
 from skrules.rules.request import read_request
 from skrules.rules.workspace import load_workspace
+from skrules.validate.manual import render_rules
+from skrules.validate.registry import load_rules
+from skrules.validate.settings import SETTINGS
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
     "contract.md": ("Contract", "What an operator's author decides. YAML or JSON; the two are one model.", CONTRACT),
     "cases.md": ("Cases", "What `scons compare` runs an operator on.", CASES),
+    "validation-settings.md": ("Settings of validation", "What a workspace decides about [rules](validation.md).", SETTINGS),
 }
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_reference_pages(name, check_golden):
     check_golden(ROOT / "docs" / name, render_manual(*PAGES[name]).encode())
+
+
+def test_page_of_rules(check_golden):
+    check_golden(ROOT / "docs" / "rules.md", render_rules(load_rules()).encode())
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,9 @@ SK_BIND(scale, 32, scale_sk);
 
 def examined(text=TEXT, settings=DEFAULTS, baseline=frozenset()):
     unit = read(text.encode(), "a.asc")
-    return examine(Subject(files=(SubjectFile(unit=unit, is_header=False),)), RULES, settings=settings, baseline=baseline)
+    return examine(
+        Subject(files=(SubjectFile(unit=unit, is_header=False),)), RULES, settings=settings, baseline=baseline, keyed=True
+    )
 
 
 def test_settings():
