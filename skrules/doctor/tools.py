@@ -143,7 +143,9 @@ def look_at_cann(machine: Machine) -> Check:
             )
         meaning = f"{without}; CANN is installed from {_CANN_PAGE}, then this sets its environment:"
         command = "source /usr/local/Ascend/cann/set_env.sh"
-        return Check(name=name, status=Status.MISSING, found="no bisheng", meaning=meaning, command=command)
+        home = machine.environ.get("ASCEND_HOME_PATH", "")
+        found = f"no bisheng in ASCEND_HOME_PATH={home}" if home else "no bisheng"
+        return Check(name=name, status=Status.MISSING, found=found, meaning=meaning, command=command)
     assert isinstance(toolchain, BishengToolchain)
     toolkit = toolchain.toolkit
     version = toolkit.version if toolkit else ""

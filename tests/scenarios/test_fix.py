@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import json
 import time
 
 from skrules.engine.lock import BuildLock
@@ -62,7 +63,7 @@ def test_edits_are_not_made_while_a_build_runs(workspace):
 
 def test_fix_stands_alone(workspace):
     path = with_old_name(workspace)
-    for words in (("fix", "compare"), ("fix", "-c"), ("fix", "build/host/x")):
+    for words in (("fix", "compare"), ("fix", "-c")):
         run = workspace.scons(*words)
         assert run.status == 2
         assert "fix stands alone" in run.output
@@ -78,3 +79,13 @@ def test_a_file_that_cannot_be_edited_fails_and_the_others_are_edited(workspace)
     assert f"failed: {SOURCE}: target_not_text [" in run.output
     assert OLD in path.read_text()
     assert NEW in other.read_text()
+
+
+def test_what_validate_finds_is_edited_and_then_no_longer_found(workspace):
+    with_old_name(workspace)
+    assert workspace.scons("validate", "ops/shift").status == 5
+    found = json.loads((workspace.root / "build/host/validate/ops/shift/findings.failed.json").read_bytes())["findings"]
+    (blocker,) = [each for each in found if each["severity"] == "blocker"]
+    assert blocker["actionable_by"] == ["codegen.apply-remediation"]
+    assert f"[{blocker['finding_id']}]" in workspace.scons("fix", "ops/shift").output
+    assert workspace.scons("validate", "ops/shift").status == 0

@@ -104,6 +104,12 @@ def test_a_cann_is_told_with_its_version(tmp_path):
     assert check.details == {"version": "9.0.0", "home": str(home), "bisheng": str(program)}
 
 
+def test_a_folder_without_bisheng_is_named(tmp_path):
+    assert (
+        look_at_cann(machine_of(tmp_path, ASCEND_HOME_PATH=str(tmp_path))).found == f"no bisheng in ASCEND_HOME_PATH={tmp_path}"
+    )
+
+
 @pytest.mark.parametrize("name", ["ASCEND_HOME_PATH", "BISHENG"])
 def test_what_is_set_to_nothing_breaks_builds(tmp_path, name):
     check = look_at_cann(machine_of(tmp_path, **{name: "/nowhere"}))
