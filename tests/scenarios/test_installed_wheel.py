@@ -107,7 +107,8 @@ def link(name: str, packages: Path) -> None:
     distribution = importlib.metadata.distribution(name)
     tops = {path.parts[0] for path in distribution.files or () if path.parts[0] not in ("..", "__pycache__")}
     for top in tops:
-        (packages / top).symlink_to(Path(str(distribution.locate_file(top))).resolve())
+        if not (packages / top).exists():  # several distributions may share a folder
+            (packages / top).symlink_to(Path(str(distribution.locate_file(top))).resolve())
 
 
 def test_the_environment_has_nothing_else(installed: Installed) -> None:
