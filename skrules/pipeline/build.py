@@ -17,7 +17,7 @@ from skrules.engine.digests import FileDigests
 from skrules.engine.journal import Journal
 from skrules.engine.runner import StepRunner
 from skrules.engine.slots import MemorySlots
-from skrules.errors import ToolchainError
+from skrules.errors import BuildError, ToolchainError
 from skrules.pipeline.mirror import BUILD
 from skrules.pipeline.scons_run import run_scons
 from skrules.rules.compare import CompareActions
@@ -84,7 +84,7 @@ class BuildResult:
 def build(request: BuildRequest, folder: Path) -> BuildResult:
     """Build, compare and package; what SCons did is noted in `folder`.
 
-    Raises UsageError or ToolchainError when nothing can be built at all.
+    Raises UsageError or ToolchainError when nothing can be built at all, and BuildError when SCons ended before its time.
     """
     wheel_error = ""
     try:
@@ -100,8 +100,11 @@ def build(request: BuildRequest, folder: Path) -> BuildResult:
     events: list[dict[str, Any]] = []
     for number, words in enumerate(_runs(request)):
         log = folder / f"build-events-{number}.jsonl"
-        run_scons(request.workspace, words, log, jobs=request.jobs, environment=request.environment)
-        events += _events(log, TORCH if f"BACKEND={TORCH}" in words else PROGRAM)
+        status = run_scons(request.workspace, words, log, jobs=request.jobs, environment=request.environment)
+        steps = _events(log, TORCH if f"BACKEND={TORCH}" in words else PROGRAM)
+        if status and not any(step.get("result") == "failed" for step in steps):
+            raise BuildError(f"scons ended with {status}, and no step had failed", hint="what it said stands above")
+        events += steps
     return _collect(request, opened, events, wheel_error)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +80,11 @@ class EarlyStages:
         self._adapted[job.slug] = self._fill(
             folder, job, key, lambda place: call("adapt-sk-from-global", self._asset(job), "--output-dir", place, *words)
         )
-        progress.stages[stages.ADAPT] = self._ending(folder, statuses.ADAPTED)
         document = self._document(folder, ADAPTED)
+        ending = self._ending(folder, statuses.ADAPTED)
+        if ending.is_stopping:
+            ending = replace(ending, notes=_told(document.get("escalations", ())) or ending.notes)
+        progress.stages[stages.ADAPT] = ending
         progress.entries = tuple(entry["entry_name"] for file in document.get("per_file", []) for entry in file["entries"])
 
     def validate(self, progress: Progress, stage: str, targets: Sequence[str]) -> None:
@@ -174,13 +177,9 @@ class EarlyStages:
         return Ending(status=statuses.NEEDS_HUMAN, reason="codegen-findings", notes=lines)
 
     def _blockers(self, folder: str) -> tuple[str, ...]:
-        notes = []
-        for path in sorted((self._place.work / folder).rglob(_FINDINGS)):
-            for finding in json.loads(path.read_bytes()).get("findings", []):
-                if finding.get("severity") == "blocker":
-                    place = ":".join(str(finding[name]) for name in ("file", "line", "column") if finding.get(name))
-                    notes.append(f"{place}: {finding.get('message')} [{finding.get('rule_id')}]")
-        return tuple(dict.fromkeys(notes))
+        paths = sorted((self._place.work / folder).rglob(_FINDINGS))
+        findings = [finding for path in paths for finding in json.loads(path.read_bytes()).get("findings", [])]
+        return _told(finding for finding in findings if finding.get("severity") == "blocker")
 
     def _document(self, folder: str, name: str) -> dict[str, Any]:
         try:
@@ -188,6 +187,16 @@ class EarlyStages:
         except (OSError, ValueError):
             return {}
         return document if isinstance(document, dict) else {}
+
+
+def _told(findings: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return findings of a document as lines: where, what, the rule, and what settles it."""
+    lines: list[str] = []
+    for finding in findings:
+        place = ":".join(str(finding[name]) for name in ("file", "line", "column") if finding.get(name))
+        lines.append(f"{place}: {finding.get('message')} [{finding.get('rule_id')}]")
+        lines += [f"  {line}" for line in str(finding.get("hint") or "").splitlines()]
+    return tuple(dict.fromkeys(lines))
 
 
 def _binding(manifest: Mapping[str, Any], source: str) -> dict[str, Any]:
