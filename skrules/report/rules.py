@@ -10,7 +10,7 @@ _CATEGORIES = {"compat": "compat", "contract": "contract", "codegen": "codegen",
 
 
 class RuleText(NamedTuple):
-    """`title` is one line, `explanation` any number; `help` is how to settle it, or an https address that says so.
+    """`title` is one line, `explanation` any number; `help` is how to settle it, or where that stands, with the https address.
 
     `category` is the published word: spec, compat, contract or codegen; "" leaves it to the rule's id.
     """

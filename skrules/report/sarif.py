@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
@@ -15,11 +16,12 @@ from urllib.parse import quote
 
 from skrules.findings import Finding, Severity
 from skrules.report.published import finding_ids
-from skrules.report.rules import Rules, category_of
+from skrules.report.rules import Rules, RuleText, category_of
 from skrules.report.sources import Sources
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.BLOCKER: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+_ADDRESS = re.compile(r"https://\S+")
 # Services drop what they are told again when this is equal, wherever it has moved to.
 _FINGERPRINT = "skrulesFindingId/v1"
 
@@ -54,22 +56,22 @@ def sarif_document(findings: Sequence[Finding], sources: Sources, rules: Rules) 
 
 
 def _rule(rule: str, level: str, rules: Rules) -> dict[str, Any]:
+    """Return the descriptor of a rule. The three texts are what GitHub requires of one:
+    https://docs.github.com/code-security/reference/code-scanning/sarif-files/sarif-support-for-code-scanning
+    """
+    text = rules.get(rule) or RuleText(rule)
+    title = text.title or rule
+    explanation = text.explanation or title
     document: dict[str, Any] = {
         "id": rule,
+        "shortDescription": {"text": title},
+        "fullDescription": {"text": explanation},
+        "help": {"text": text.help or explanation},
         "defaultConfiguration": {"level": level},
         "properties": {"tags": [category_of(rule, rules)]},
     }
-    text = rules.get(rule)
-    if text is None:
-        return document
-    document["shortDescription"] = {"text": text.title or rule}
-    if text.explanation:
-        document["fullDescription"] = {"text": text.explanation}
-    if text.help.startswith("https://"):
-        document["helpUri"] = quote(text.help, safe="%/:?#[]@!$&'()*+,;=~")
-    elif text.help:
-        document["help"] = {"text": text.help}
-    return document
+    address = _ADDRESS.search(text.help)
+    return document | ({"helpUri": quote(address[0], safe="%/:?#[]@!$&'()*+,;=~")} if address else {})
 
 
 def _result(finding: Finding, name: str, index: int, sources: Sources) -> dict[str, Any]:

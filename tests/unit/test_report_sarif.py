@@ -65,16 +65,26 @@ def test_a_result_names_rule_level_place_and_fingerprint(run):
 
 def test_rules_are_described_once_and_results_point_at_them(run):
     other = replace(FINDING, rule="compat.other", severity=Severity.NOTE)
-    rules = {"sk.some-rule": RuleText("a title", "why", "https://example.org/a b"), "compat.other": RuleText("two", "", "do it")}
+    rules = {
+        "sk.some-rule": RuleText("a title", "why", "the guide: https://example.org/核 p. 4"),
+        "compat.other": RuleText("two", "", "do it"),
+    }
     document = run(FINDING, other, FINDING, rules=rules)
     first, second = document["tool"]["driver"]["rules"]
     assert first["shortDescription"] == {"text": "a title"}
     assert first["fullDescription"] == {"text": "why"}
-    assert first["helpUri"] == "https://example.org/a%20b"
-    assert second["help"] == {"text": "do it"}
+    assert first["help"] == {"text": "the guide: https://example.org/核 p. 4"}
+    assert first["helpUri"] == "https://example.org/%E6%A0%B8"
+    assert (second["fullDescription"], second["help"]) == ({"text": "two"}, {"text": "do it"})
+    assert "helpUri" not in second
     assert second["defaultConfiguration"] == {"level": "note"}
     assert (first["properties"], second["properties"]) == ({"tags": ["spec"]}, {"tags": ["compat"]})
     assert [result["ruleIndex"] for result in document["results"]] == [0, 1, 0]
+
+
+def test_a_rule_that_nobody_explains_has_the_texts_that_services_require(run):
+    (rule,) = run(FINDING)["tool"]["driver"]["rules"]
+    assert [rule[name]["text"] for name in ("shortDescription", "fullDescription", "help")] == ["sk.some-rule"] * 3
 
 
 def test_columns_count_characters(run, tmp_path):
