@@ -13,7 +13,7 @@ from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.commands.files import OutputFolder
 from skrules.engine.files import bytes_of
-from skrules.errors import Location, UsageError, did_you_mean
+from skrules.errors import Location, UsageError
 from skrules.findings import Finding, Severity, blockers
 from skrules.report import FORMATS, write
 from skrules.report.formats import Report, render
@@ -67,9 +67,8 @@ def run(options: argparse.Namespace) -> int:
     compat = load_compat(resources.toolchains() / "compat.yaml", archs)
     target = compat.target_of_chip(options.target_chip, archs, options.target_cann) if options.target_chip else None
     if options.target_chip and target is None:
-        ids = [product.id for product in compat.products]
-        hint = did_you_mean(options.target_chip.lower(), (*ids, *archs.names())) or f"known are {', '.join(ids)} and their chips"
-        sys.stderr.write(f"note: nothing is known of the chip '{options.target_chip}'; {hint}\n")
+        known = ", ".join(f"{product.id} ({product.name})" for product in compat.products)
+        sys.stderr.write(f"note: nothing is known of the chip '{options.target_chip}'\n  known: {known}, their chips and archs\n")
     subject = Subject(
         files=read_asset_files(options.asset, options.output_dir),
         documents=_documents(options),
