@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import sys
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 import jinja2
@@ -43,5 +45,7 @@ class CompiledShapes(jinja2.BytecodeCache):
 
     def _file(self, bucket: Bucket) -> Path:
         # The checksum of the text is inside: an older text leaves its place to the newer one.
-        name = _DIGEST(f"{jinja2.__version__}\0{self.options}\0{bucket.key}".encode()).hexdigest()
+        # Of two Pythons each has its own: neither could run, nor should it replace, what the other compiled.
+        versions = f"{sys.implementation.cache_tag} {MAGIC_NUMBER.hex()} {jinja2.__version__}"
+        name = _DIGEST(f"{versions}\0{self.options}\0{bucket.key}".encode()).hexdigest()
         return self.folder / f"{name[:32]}.bin"

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 _FOLDER = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)\.dist-info")
+# The older form, `{name}[-{version}-py3.x].egg-info`: Python takes it where it comes first, and its name may say less.
+_OLDER = re.compile(r"(?P<name>[^-]+)(?:-.*)?\.egg-info")
 _SEPARATORS = re.compile(r"[-_.]+")
 
 
@@ -22,12 +24,14 @@ def version(name: str) -> str:
     wanted = _normal(name)
     for folder in sys.path:
         try:
-            found = [match for entry in sorted(Path(folder).iterdir()) if (match := _FOLDER.fullmatch(entry.name))]
+            names = sorted(entry.name for entry in Path(folder).iterdir())
         except OSError:
             continue  # no such folder, or a zip file
-        for match in found:
+        for match in filter(None, map(_FOLDER.fullmatch, names)):
             if _normal(match["name"]) == wanted:
                 return match["version"]
+        if any(_normal(match["name"]) == wanted for match in filter(None, map(_OLDER.fullmatch, names))):
+            break
     from importlib import metadata
 
     return metadata.version(name)

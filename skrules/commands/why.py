@@ -54,7 +54,7 @@ def _explained(opened: Opened, runner: StepRunner) -> list[tuple[str, list[Expla
         # What compares was never asked for when it has no record: it is not why a build does anything.
         compares = {action.outputs[0] for compare in operator.compare for action in compare.actions}
         own = [step for step in steps if step.action.label == label and (step.last or step.action.outputs[0] not in compares)]
-        read = dict.fromkeys(path for step in own if step.last for path in step.last.found)
+        read = dict.fromkeys(path for step in own if step.last for path, digest in step.last.found.items() if digest)
         found.append((label, own, undeclared_includes(opened.workspace, label, read)))
     return found
 

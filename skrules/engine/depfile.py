@@ -7,31 +7,49 @@ import os
 import posixpath
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-_WORD = re.compile(r"(?:\\.|\$\$|[^\s\\$]|\$(?!\$))+", re.DOTALL)
+from skrules.engine.absences import nearest_folders
+
+# Blanks of Makefiles only: those of other alphabets are parts of names.
+_WORD = re.compile(r"(?:\\.|\$\$|[^ \t\r\n\\$]|\$(?!\$))+", re.DOTALL)
+_ESCAPED = re.compile(r"(\\+)([ \t#:])")
+# Options that name a folder where headers are looked for, in the next word or their own: for `#include "x"` only, and for both.
+_QUOTED = ("-iquote",)
+_ANGLED = ("-I", "-isystem", "-idirafter", "--include-directory")
 
 
 def read_depfile(text: str) -> tuple[str, ...]:
     """Return the prerequisites of a Makefile-style dependency file, in its order, each once.
 
-    Understands line continuations, `\\ ` and `\\#` escapes, `$$`, and the empty rules that `-MP` adds.
+    Understands line continuations, `\\ ` and `\\#` escapes, `$$`, and the empty rules that `-MP` adds. Elsewhere a backslash
+    is a part of a name, as make and compilers have it.
     """
     found: dict[str, None] = {}
-    for line in re.sub(r"\\\r?\n", " ", text).splitlines():
+    for line in re.sub(r"\\\r?\n", " ", text).split("\n"):
         # The colon that ends the targets is followed by a blank or the line's end; one inside a path is not.
-        rule = re.match(r"(?:\\.|[^\\])*?:(?=\s|$)", line)
+        rule = re.match(r"(?:\\.|[^\\])*?:(?=[ \t\r]|$)", line)
         if rule:
             for word in _WORD.findall(line[rule.end() :]):
-                found.setdefault(re.sub(r"\\(.)", r"\1", word.replace("$$", "$")))
+                found.setdefault(_ESCAPED.sub(_unescaped, word.replace("$$", "$")))
     return tuple(found)
 
 
 def write_depfile(target: str, prerequisites: Iterable[str]) -> str:
     """Return the text of a dependency file, as `read_depfile` reads it."""
-    names = [re.sub(r"([ #\\])", r"\\\1", name).replace("$", "$$") for name in (target, *prerequisites)]
+    names = [escaped(name) for name in (target, *prerequisites)]
     return f"{names[0]}: {' '.join(names[1:])}\n"
+
+
+def escaped(name: str) -> str:
+    """Return the name of a file as a dependency file has it."""
+    return re.sub(r"(\\*)([ \t#])", lambda match: f"{match[1] * 2}\\{match[2]}", name).replace("$", "$$")
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return match[1][: len(match[1]) // 2] + match[2]
 
 
 def workspace_headers(depfile: Path, root: Path, exclude: frozenset[str]) -> tuple[str, ...]:
@@ -91,25 +109,44 @@ def include_places(headers: Iterable[str], root: Path, folders: Iterable[str]) -
         for folder in places:
             for start in range(len(parts) + 1):
                 wanted[posixpath.normpath("/".join((folder or ".", *parts[start:])))] = None
-    found: dict[str, None] = {}
-    for place in wanted:
-        there = place
-        while there not in ("", ".") and not (root / there).is_dir():
-            there = posixpath.dirname(there)
-        found[there or "."] = None
-    return tuple(found)
+    return nearest_folders(root, wanted)
 
 
-def search_folders(commands: Iterable[tuple[str, ...]], root: Path) -> tuple[str, ...]:
+class Searched(NamedTuple):
+    """Folders in the order in which they are searched: those of `#include "x"` only, and those of `#include <x>` too."""
+
+    quoted: tuple[str, ...]
+    angled: tuple[str, ...]
+
+
+def searched(commands: Iterable[tuple[str, ...]], root: Path) -> Searched:
     """Return where compiler commands look for headers, as far as that lies in the workspace; response files are read."""
     words: list[str] = []
     for command in commands:
         for word in command:
             words += _response(root / word[1:]) if word.startswith("@") else [word]
-    after = {"-iquote", "-I", "-isystem", "-idirafter"}
-    named = [folder for option, folder in itertools.pairwise(words) if option in after]
-    joined = [word[2:] for word in words if word.startswith("-I") and len(word) > 2]
-    return tuple(dict.fromkeys(folder for folder in (*named, *joined) if not folder.startswith("/")))
+    return Searched(*(_relative(folders_named(words, angled=angled), root) for angled in (False, True)))
+
+
+def search_folders(commands: Iterable[tuple[str, ...]], root: Path) -> tuple[str, ...]:
+    """Return all folders of `searched`."""
+    quoted, angled = searched(commands, root)
+    return tuple(dict.fromkeys((*quoted, *angled)))
+
+
+def folders_named(words: Sequence[str], *, angled: bool) -> tuple[str, ...]:
+    """Return the folders of a command line's `-I` and its like, or of `-iquote`, in the order in which they are searched."""
+    folders: dict[str, None] = {}
+    for option in _ANGLED if angled else _QUOTED:
+        for word, following in itertools.pairwise((*words, "")):
+            if word.startswith(option):
+                folders[following if word == option else word[len(option) :].removeprefix("=")] = None
+    return tuple(folder for folder in folders if folder)
+
+
+def _relative(folders: Iterable[str], root: Path) -> tuple[str, ...]:
+    named = ("." if folder == str(root) else folder.removeprefix(f"{root}/") for folder in folders)
+    return tuple(dict.fromkeys(folder for folder in named if not folder.startswith("/")))
 
 
 def _response(path: Path) -> list[str]:
@@ -122,7 +159,7 @@ def _response(path: Path) -> list[str]:
 def _inside(root: Path, name: str) -> str:
     """Return an existing file's name relative to `root`, or "" for a file that is missing or elsewhere."""
     path = root / name
-    if "\0" in name or not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113 - which has no error for a folder that may not be searched
         return ""
     plain = Path(os.path.normpath(path))
     if ".." in path.parts and not (plain.is_file() and plain.samefile(path)):

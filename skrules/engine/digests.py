@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import threading
 import time
 from collections.abc import Iterable, Mapping
@@ -62,6 +63,8 @@ class FileDigests:
             found = os.stat(place)  # noqa: PTH116 - ten thousands of times
         except (OSError, ValueError):
             return None
+        if not stat.S_ISREG(found.st_mode):
+            return None  # opening a pipe would wait for ever
         known = self._known.get(path)
         if known is not None and _is_same(known, found) and not known.is_racy():
             return known

@@ -61,7 +61,7 @@ class Variant:
         return (
             self.outputs.keys() == set(outputs)
             and all(digest_of(path) == digest for path, digest in self.found.items())
-            and self.found.keys() >= set(also_found(tuple(self.found)))
+            and self.found.keys() >= set(also_found(tuple(path for path, digest in self.found.items() if digest)))
         )
 
 

@@ -23,7 +23,8 @@ def write_if_changed(path: Path, data: bytes) -> bool:
     The file is replaced in one step, so that a reader, or a run that is killed, sees the old content or the new.
     """
     try:
-        if path.read_bytes() == data:
+        # A pipe in its place would be waited for.
+        if path.is_file() and path.read_bytes() == data:
             return False
     except OSError:
         pass

@@ -8,6 +8,7 @@ outputs are then not believed, whatever they look like. Only the last line can b
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import threading
@@ -21,6 +22,8 @@ from skrules.engine.files import write_atomically
 
 # A journal with many more lines than steps is written anew when a line is next added.
 _LINES_PER_STEP = 8
+# Of a file system's 255 bytes: what is written beside it, and then takes its place, has a longer one.
+_LONGEST_NAME = 180
 _END, _FOUND = '{"end":"', '"found":{'
 _DECODER = json.JSONDecoder()
 
@@ -132,8 +135,11 @@ class Journal:
 
 
 def journal_name(label: str) -> str:
-    """Return the name of the file with the steps of a label."""
-    return f"{quote(label.removeprefix('//'), safe='')}.jsonl"
+    """Return the name of the file with the steps of a label: its own, as far as a name may be that long."""
+    name = quote(label.removeprefix("//"), safe="", errors="surrogateescape")
+    if len(name) > _LONGEST_NAME:
+        name = f"{name[:_LONGEST_NAME]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+    return f"{name}.jsonl"
 
 
 def read_found(folder: Path, label: str) -> set[str]:

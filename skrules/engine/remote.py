@@ -7,11 +7,9 @@ stores serve it. The server is believed in nothing: what comes is compared with 
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import hashlib
 import http.client
-import netrc
 import queue
 import sys
 import threading
@@ -19,12 +17,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import BinaryIO, TypeVar
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import urlsplit
 
 from skrules.engine.action_result import unwrap, wrap
 from skrules.engine.connections import Connections
 from skrules.engine.entries import LARGEST, Blob, Variant, decode, encode, with_variant
-from skrules.errors import Location, UsageError
 
 _Result = TypeVar("_Result")
 
@@ -32,7 +29,6 @@ _Result = TypeVar("_Result")
 _LARGEST_BLOB = 256 << 20
 _UPLOADERS = 2
 _CHUNK = 256 << 10
-_SWITCHES = {"": False, "0": False, "1": True}
 
 _NOT_THERE = (404, 410)
 _REFUSED = (401, 403, 405)
@@ -202,7 +198,7 @@ class Remote:
         begun = time.monotonic()
         try:
             result = self._connections.exchange(method, f"{self._path}/{name}", headers, body, seconds, read)
-        except (OSError, http.client.HTTPException, _Unusable) as error:
+        except (OSError, http.client.HTTPException, UnicodeError, _Unusable) as error:  # a name that no host can have
             taken = time.monotonic() - begun
             self._fail(f"no answer in {taken:.1f} s" if isinstance(error, TimeoutError) else _said(error), taken)
             return None
@@ -235,69 +231,6 @@ class Remote:
             said, self._said_large = self._said_large, True
         if not said:
             self._warn(f"remote cache {self.name}: {why}")
-
-
-def remote_from(environ: Mapping[str, str], *, warn: Callable[[str], None] | None = None) -> Remote | None:
-    """Return the cache of `SKRULES_REMOTE_CACHE`, or None when that is not set.
-
-    `SKRULES_REMOTE_CACHE_READONLY=1` sends nothing to it. Credentials are those in the address, else those that `$NETRC`
-    or `~/.netrc` has for its host; a login of `bearer` there makes the password a bearer token.
-    Raises UsageError for a value that is no address or no switch, and for a netrc file that cannot be understood.
-    """
-    readonly = environ.get("SKRULES_REMOTE_CACHE_READONLY", "")
-    if readonly not in _SWITCHES:
-        raise UsageError(f"SKRULES_REMOTE_CACHE_READONLY={readonly}: not a switch", allowed=("0", "1"))
-    url = environ.get("SKRULES_REMOTE_CACHE", "")
-    if not url:
-        return None
-    try:
-        parts = urlsplit(url)
-        wrong = _what_is_wrong(url, parts)
-    except ValueError as error:  # a port that is no number, half a pair of brackets
-        wrong = str(error)
-    if wrong:
-        shown = url.rpartition("@")[2]  # never a password
-        raise UsageError(
-            f"SKRULES_REMOTE_CACHE: '{shown}' is not an address of a cache: {wrong}",
-            allowed=("http://host:port/path", "https://host:port/path"),
-        )
-    authorization = _authorization(parts, environ)
-    return Remote(url, readonly=_SWITCHES[readonly], authorization=authorization, warn=warn)
-
-
-def _what_is_wrong(url: str, parts: SplitResult) -> str:
-    if not url.isascii() or not url.isprintable() or " " in url:
-        return "it has characters that an address cannot have"
-    if parts.scheme not in ("http", "https"):
-        return "it does not begin with http:// or https://"
-    if not parts.hostname or parts.port == 0:
-        return "it names no host" if not parts.hostname else "it names no port"
-    if parts.query or parts.fragment:
-        return "it has more than a path"
-    return ""
-
-
-def _authorization(parts: SplitResult, environ: Mapping[str, str]) -> str:
-    if parts.username is not None:
-        return _basic(unquote(parts.username), unquote(parts.password or ""))
-    place = environ.get("NETRC") or (f"{environ['HOME']}/.netrc" if environ.get("HOME") else "")
-    if not place:
-        return ""
-    try:
-        found = netrc.netrc(place).authenticators(parts.hostname or "")
-    except (OSError, UnicodeDecodeError):
-        return ""
-    except netrc.NetrcParseError as error:
-        at = Location(file=str(error.filename), line=error.lineno or 0)
-        raise UsageError(f"credentials for the remote cache cannot be read: {error.msg}", at=at) from None
-    if found is None:
-        return ""
-    login, _, password = found
-    return f"Bearer {password}" if login == "bearer" else _basic(login, password or "")
-
-
-def _basic(login: str, password: str) -> str:
-    return "Basic " + base64.b64encode(f"{login}:{password}".encode()).decode()
 
 
 def _said(error: Exception) -> str:

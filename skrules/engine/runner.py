@@ -6,6 +6,7 @@ differs: neither an input, nor a header that was found, nor a part of the key, n
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
@@ -15,9 +16,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from skrules.engine.absences import absences
 from skrules.engine.action import Action
 from skrules.engine.cache import StepCache
-from skrules.engine.depfile import search_folders, shadows, vanished_headers, workspace_headers
+from skrules.engine.depfile import search_folders, searched, shadows, vanished_headers, workspace_headers
 from skrules.engine.digests import FileDigests
 from skrules.engine.journal import Journal, Step
 from skrules.engine.slots import MIB, MemorySlots
@@ -106,7 +108,7 @@ class StepRunner:
         if key and (found := self._restored(action, key)) is not None:
             step = self._step(action, before, found, because=because, source="cache", seconds=0.0, memory=0)
             self.journal.end(action.label, action.outputs[0], step)
-            return Done(source="cache", seconds=0.0, found=tuple(found))
+            return Done(source="cache", seconds=0.0, found=_there(found))
         last = self.journal.last(action.label, action.outputs[0])
         wanted = int(last.memory * 1.1) if last and last.memory else action.memory * MIB
         with self.slots.take(wanted):
@@ -122,7 +124,7 @@ class StepRunner:
         self.journal.end(action.label, action.outputs[0], step)
         if key and self.cache is not None and _UNSURE not in (*before.values(), *found.values()):
             self.cache.store(key, self.root, _outputs(action), found)
-        return Done(source="run", seconds=seconds, found=tuple(found))
+        return Done(source="run", seconds=seconds, found=_there(found))
 
     def _restored(self, action: Action, key: str) -> dict[str, str] | None:
         """Take the outputs out of the cache; return the files the step had found, or None when they are not there."""
@@ -188,13 +190,19 @@ class StepRunner:
                 raise BuildError(f"{action.label} {action.arch}: {action.mnemonic} ended well but did not write {name}")
 
     def _found(self, action: Action, began: int) -> dict[str, str]:
-        """Return the files that a step read beside its inputs. One that changed since it began may have been read before."""
+        """Return the files that a step read beside its inputs, and those that it would read if they were there ("").
+
+        One that changed since it began may have been read before.
+        """
         if not action.depfile:
             return {}
         names = workspace_headers(self.root / action.depfile, self.root, frozenset((*action.inputs, *action.outputs)))
-        others = shadows(names, self.root, search_folders(action.searches, self.root))
-        found = self.digests.digests((*names, *others))
-        sure = {name: _UNSURE if self._changed_since(name, began) else digest for name, digest in found.items()}
+        folders = searched(action.searches, self.root)
+        others = shadows(names, self.root, (*folders.quoted, *folders.angled))
+        has_come = functools.partial(self._changed_since, began=began)
+        asked = absences((*action.inputs, *names), self.root, *folders, has_come=has_come)
+        found = self.digests.digests((*names, *others, *(name for name in asked if name not in action.inputs)))
+        sure = {name: _UNSURE if digest and self._changed_since(name, began) else digest for name, digest in found.items()}
         return {**sure, **dict.fromkeys(vanished_headers(self.root / action.depfile, self.root), _UNSURE)}
 
     def _changed_since(self, name: str, began: int) -> bool:
@@ -229,6 +237,10 @@ class StepRunner:
             seconds=seconds,
             memory=memory,
         )
+
+
+def _there(found: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(name for name, digest in found.items() if digest)
 
 
 def _outputs(action: Action) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skrules import resources
+from skrules.engine.absences import nearest_folders
 from skrules.engine.action import Action
 from skrules.engine.depfile import include_places, search_folders
 from skrules.engine.digests import Known
@@ -72,7 +73,7 @@ def _is_as_made(action: Action, runner: StepRunner, known: Mapping[str, Known]) 
     if step is None:
         return False
     return all(
-        name in known and known[name].digest == digest
+        name in known and known[name].digest == digest if digest else not os.path.lexists(runner.root / name)
         for files in (step.inputs, step.found, step.outputs)
         for name, digest in files.items()
     )
@@ -96,9 +97,11 @@ def _group(
         if step is None:
             continue
         files.update(dict.fromkeys(step.outputs))
-        files.update(dict.fromkeys(name for name, digest in step.found.items() if digest))
-        if step.found:
-            folders.update(dict.fromkeys(include_places(step.found, root, search_folders(action.searches, root))))
+        read = tuple(name for name, digest in step.found.items() if digest)
+        files.update(dict.fromkeys(read))
+        folders.update(dict.fromkeys(include_places(read, root, search_folders(action.searches, root)) if read else ()))
+        absent = {name.rpartition("/")[0]: None for name, digest in step.found.items() if not digest}
+        folders.update(dict.fromkeys(nearest_folders(root, absent)))
     if any(name.endswith(".whl") for name in files):
         folders["."] = None  # licences are found there by their names
     package = label.removeprefix("//").partition(":")[0]
@@ -128,7 +131,8 @@ def _machine(toolchain: Toolchain, environ: Mapping[str, str]) -> tuple[tuple[st
         for here, below, names in os.walk(own):
             below[:] = [name for name in below if name != "__pycache__"]
             folders[here] = None
-            files.update(dict.fromkeys(f"{here}/{name}" for name in names))
+            # Not what editors leave there for a while, such as links to nothing.
+            files.update(dict.fromkeys(path for name in names if os.path.isfile(path := f"{here}/{name}")))  # noqa: PTH113
     for part in (*environ.get("PATH", "").split(os.pathsep), *sys.path):
         if part and Path(part).is_dir():
             folders[str(Path(part))] = None

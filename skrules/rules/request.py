@@ -95,10 +95,17 @@ def read_request(targets: Sequence[str], variables: Mapping[str, str]) -> Reques
     archs = split_names(values["ARCH"])
     if "ARCH" in variables and not archs:
         raise UsageError("ARCH is empty", hint="name one or more archs, as in ARCH=dav-2201")
+    words = [word for word in targets if word not in VERBS]
+    files = tuple(word for word in words if _is_file(word, build))
+    if files and len(files) < len(targets):
+        others = [word for word in targets if word not in files]
+        raise UsageError(
+            f"'{files[0]}' is a file, and '{others[0]}' is none", hint="ask for files by themselves, then for the rest"
+        )
     return Request(
         verbs=verbs,
-        patterns=tuple(word for word in targets if word not in VERBS and not _is_file(word, build)),
-        files=tuple(word for word in targets if word not in VERBS and _is_file(word, build)),
+        patterns=tuple(word for word in words if not _is_file(word, build)),
+        files=files,
         archs=archs,
         toolchain=values["TOOLCHAIN"],
         build=build,

@@ -145,15 +145,16 @@ class TargetsGraph:
 
     def _through_options(self, target: Target) -> Iterator[str]:
         options = [*target.strings("options")]
-        if not any(word.startswith(("-I", "-iquote")) for word in options):
+        if not any(word.startswith(("-I", "-i", "--include")) for word in options):
             return
         from skrules.source.includes import local_headers
-        from skrules.toolchain.command_line import include_folders
+        from skrules.toolchain.command_line import angled_folders, include_folders
 
         root = self.workspace.root
         folders = [root / folder for folder in include_folders(options)]
+        angled = [root / folder for folder in angled_folders(options)]
         for source in target.strings("srcs"):
-            for header in local_headers(str(root / source), folders, angled=folders):
+            for header in local_headers(str(root / source), folders, angled=angled):
                 if header.startswith(self._root):
                     yield header.removeprefix(self._root)
 

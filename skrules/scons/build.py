@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import shutil
 import time
@@ -47,7 +48,7 @@ from skrules.toolchain.cache import root as user_cache
 def _cache(environ: Mapping[str, str]) -> StepCache:
     remote = None
     if environ.get("SKRULES_REMOTE_CACHE"):
-        from skrules.engine.remote import remote_from
+        from skrules.engine.remote_settings import remote_from
 
         remote = remote_from(environ)
     return StepCache(user_cache(environ) / "steps", limit=limit_from(environ), remote=remote)
@@ -146,14 +147,14 @@ class Build:
 
     def _wanted(self) -> list[str]:
         graph, request = self.graph, self.request
-        if GetOption("clean"):
-            return [output for action in graph.actions for output in action.outputs]
-        if request.files and self.old is None:
+        if request.files:
             known = {output for action in graph.actions for output in action.outputs}
             for name in request.files:
-                if name not in known:
+                if name not in known and self.old is None:
                     raise UsageError(f"nothing builds '{name}'")
-            return list(request.files)
+            return [name for name in request.files if name in known]
+        if GetOption("clean"):
+            return [output for action in graph.actions for output in action.outputs]
         wheels = [wheel.output for wheel in graph.wheels]
         findings = [operator.validation.outputs[0] for operator in graph.operators if operator.validation is not None]
         if self.compared:
@@ -197,18 +198,19 @@ class Build:
         return [*known, *(path for path in made if self.steps.outcome(path) in (Outcome.MADE, Outcome.CURRENT))]
 
     def _remember(self, statuses: Sequence[Status]) -> None:
-        manifest = make_manifest(
-            self.opened,
-            self.actions,
-            self.steps.runner,
-            packages=self.packages,
-            environ=os.environ,
-            notes=to_notes(statuses),
-            old=self.old,
-            since=self.since,
-        )
-        if manifest is not None:
-            try:
+        try:
+            manifest = make_manifest(
+                self.opened,
+                self.actions,
+                self.steps.runner,
+                packages=self.packages,
+                environ=os.environ,
+                notes=to_notes(statuses),
+                old=self.old,
+                since=self.since,
+            )
+            if manifest is not None:
                 save(manifest, self.path)
-            except OSError:
-                self.path.unlink(missing_ok=True)  # the next run looks at everything
+        except OSError:  # a full disk, or a file that went away just now: the next run looks at everything
+            with contextlib.suppress(OSError):
+                self.path.unlink(missing_ok=True)

@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import threading
 from collections.abc import Callable
 from typing import TextIO
 
 _CLEAR = "\r\x1b[K"
+
+
+def open_closed_streams() -> None:
+    """Let a program that was started without standard output or error (`>&-`) write to nobody instead of failing."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if getattr(stream, "file", stream) is None:  # SCons wraps what Python has
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for the whole run
+
+
+def put(stream: TextIO | None, text: str) -> None:
+    """Write text at once; characters that the stream's encoding does not have as escapes."""
+    if stream is None:  # closed, and SCons has ended
+        return
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        stream.write(text.encode(stream.encoding, "backslashreplace").decode(stream.encoding))
+    stream.flush()
 
 
 class Output:
@@ -41,8 +61,7 @@ class Output:
     def _write(self, stream: TextIO, text: str) -> None:
         with self._lock:
             self._hide()
-            stream.write(text)
-            stream.flush()
+            put(stream, text)
             if self._shows_progress and (line := self.progress()):
                 sys.stdout.write(line)
                 sys.stdout.flush()

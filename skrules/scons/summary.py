@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from skrules.engine.manifest import Manifest
 from skrules.rules.status import Outcome, Status, from_notes, totals
 from skrules.rules.validate import FILE_NAME
+from skrules.scons.output import put
 
 if TYPE_CHECKING:  # a run in which nothing is to do has no steps
     from pathlib import Path
@@ -103,8 +104,7 @@ def summarise(steps: Steps, statuses: Sequence[Status], *, compared: bool, secon
 def write(lines: Iterable[str]) -> None:
     """Print lines. SCons may have ended: nobody is left to hear that the reader of this output has gone away."""
     with contextlib.suppress(OSError, ValueError):
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
-        sys.stdout.flush()
+        put(sys.stdout, "".join(f"{line}\n" for line in lines))
 
 
 def _name(action: Action) -> str:

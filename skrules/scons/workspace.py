@@ -30,6 +30,7 @@ from skrules.rules.request import (
     request_key,
     state_folder,
 )
+from skrules.scons.output import open_closed_streams
 from skrules.scons.summary import report_current
 
 # The name of the files that declare packages, see `skrules.rules.declaration`.
@@ -48,6 +49,7 @@ class Workspace:
 
     def __init__(self, packages: Sequence[str] = ("ops",), validate: str = "") -> None:
         started = time.monotonic()
+        open_closed_streams()
         _add_options()
         # Help() and the like, said without an environment, would look for every compiler that SCons knows.
         self._scons = Environment(tools=[])

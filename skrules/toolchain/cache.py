@@ -13,11 +13,16 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from skrules.errors import UsageError
+
 _DONE = ".complete"  # sizes of all files, written last: an entry without it, or that differs from it, is not used
 
 
 def root(environ: Mapping[str, str]) -> Path:
-    """Return `$SKRULES_CACHE`, else `$XDG_CACHE_HOME/skrules`, else `~/.cache/skrules`. Relative values are ignored."""
+    """Return `$SKRULES_CACHE`, else `$XDG_CACHE_HOME/skrules`, else `~/.cache/skrules`. Relative values are ignored.
+
+    Raises UsageError where there is none of them: a user without a home, as in containers.
+    """
     explicit = Path(environ.get("SKRULES_CACHE", ""))
     if explicit.is_absolute():
         return explicit
@@ -25,7 +30,12 @@ def root(environ: Mapping[str, str]) -> Path:
     if xdg.is_absolute():
         return xdg / "skrules"
     home = environ.get("HOME", "")
-    return (Path(home) if home else Path.home()) / ".cache" / "skrules"
+    try:
+        return (Path(home) if home else Path.home()) / ".cache" / "skrules"
+    except RuntimeError as error:
+        raise UsageError(
+            "this user has no home folder to keep caches in", hint="set SKRULES_CACHE or HOME to a folder"
+        ) from error
 
 
 def key_of(*parts: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from skrules.engine.depfile import folders_named
 from skrules.errors import UsageError
 
 # Options of bisheng that say how device code is made and mean nothing here, with the number of words that follow. From
@@ -23,7 +23,7 @@ _DEVICE_ONLY = {
     "-mllvm": 1,
 }
 _JOINED = ("-I", "-D", "-U", "-L", "-l")
-_SEPARATE = ("-iquote", "-isystem", "-include", "-MF", "-MT", "-MQ", "-o", "-x")
+_SEPARATE = ("-iquote", "-isystem", "-idirafter", "-include", "-imacros", "-MF", "-MT", "-MQ", "-o", "-x")
 _LINKING = ("-L", "-l", "-Wl,", "-shared", "--shared", "-static")
 _CPP = (".cpp", ".cc", ".cxx")
 
@@ -141,10 +141,9 @@ def codegen_options(options: Sequence[str]) -> list[str]:
 
 def include_folders(options: Sequence[str]) -> list[Path]:
     """Return where `#include "x"` looks beyond the folder of the including file, in order."""
-    quoted = [Path(value) for option, value in itertools.pairwise(options) if option == "-iquote"]
-    return quoted + angled_folders(options)
+    return [*map(Path, folders_named(options, angled=False)), *angled_folders(options)]
 
 
 def angled_folders(options: Sequence[str]) -> list[Path]:
     """Return where `#include <x>` looks before the folders of the compiler, in order."""
-    return [Path(option[2:]) for option in options if option.startswith("-I")]
+    return [Path(folder) for folder in folders_named(options, angled=True)]

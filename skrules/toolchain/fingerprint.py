@@ -31,12 +31,12 @@ def digest_file(path: Path) -> str:
 def digest_large(path: Path, cache: Cache) -> str:
     """Return `digest_file` of a large file that seldom changes, such as a compiler.
 
-    The digest is remembered in the user's cache under the file's path, inode, size and modification time, so that a
-    build does not read hundreds of megabytes each time.
+    The digest is remembered in the user's cache under the file's path, inode, size and both its times, that of the last
+    change of any kind too, so that a build does not read hundreds of megabytes each time.
     """
     real = path.resolve()
     stat = real.stat()
-    identity = key_of(str(real), str(stat.st_ino), str(stat.st_size), str(stat.st_mtime_ns))
+    identity = key_of(str(real), str(stat.st_ino), str(stat.st_size), str(stat.st_mtime_ns), str(stat.st_ctime_ns))
     memory = cache.root / "digests" / f"{identity}.json"
     try:
         known = json.loads(memory.read_text())["sha256"]

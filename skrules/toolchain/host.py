@@ -24,7 +24,7 @@ from skrules.toolchain.fingerprint import digest_tree
 
 _LIBRARY = "libskrules_host.so"
 # Modules that decide what hostcc makes of a source, and how it reads AscendC.
-_DRIVER = ("toolchain/command_line.py", "toolchain/cxx.py", "toolchain/hostcc.py")
+_DRIVER = ("engine/depfile.py", "toolchain/command_line.py", "toolchain/cxx.py", "toolchain/hostcc.py")
 _LAUNCH_SYNTAX = ("toolchain/launch_*.py", "source/*.py")
 # The emulation's own switches, documented in the guide.
 _EMULATION = ("SKRULES_HOST_DEVICES", "SKRULES_HOST_RACE", "SKRULES_HOST_STRICT", "SKRULES_HOST_TIMEOUT")

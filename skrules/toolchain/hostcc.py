@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skrules import resources
-from skrules.engine.depfile import read_depfile
+from skrules.engine.depfile import escaped, read_depfile
 from skrules.engine.files import write_if_changed
 from skrules.errors import BuildError, SkrulesError, ToolchainError, UsageError
 from skrules.source.includes import local_headers
@@ -102,13 +102,15 @@ class Driver:
         else:
             places, text = [], Path(source)
         reproducible = [f"-ffile-prefix-map={folder}/=", *([f"-frandom-seed={source}"] if self.compiler.kind == "gcc" else [])]
-        making = ["-c", "-x", "c++", str(text), "-o", str(output), "-MMD", "-MF", str(list_of_files), "-MT", "x"]
+        making = ["-c", "-x", "c++", str(text), "-o", str(output), "-MD", "-MF", str(list_of_files), "-MT", "x"]
         arguments = [*_DEFAULTS, *flags, *places, *work.options, *self.headers(folder, work.options), *reproducible, *making]
         self.call(arguments, scratch, launcher=self.launcher)
         listed = read_depfile(list_of_files.read_text(encoding="utf-8", errors="surrogateescape"))
         own = (f"{folder}/", f"{self.cache.root}/", f"{self.include}/")
         others = (os.path.normpath(path) for path in listed if not path.startswith(own))
-        return tuple(dict.fromkeys([source, *others]))
+        # Not -MMD, which leaves out what -isystem or a pragma makes a system header of, wherever it lies.
+        here = (f"{Path.cwd()}/", *(f"{folder}/" for folder in include_folders(work.options)))
+        return tuple(dict.fromkeys([source, *(path for path in others if not path.startswith("/") or path.startswith(here))]))
 
     def link(self, work: Invocation, scratch: Scratch) -> None:
         """Make a shared library or program; sources among the inputs are compiled on the way."""
@@ -201,8 +203,7 @@ class Driver:
 
 def _rule(target: str, files: Sequence[str]) -> str:
     """Return a Makefile rule, one prerequisite a line."""
-    words = [re.sub(r"([ #])", r"\\\1", word).replace("$", "$$") for word in (f"{target}:", *files)]
-    return " \\\n ".join(words) + "\n"
+    return " \\\n ".join([f"{escaped(target)}:", *map(escaped, files)]) + "\n"
 
 
 @contextmanager

@@ -149,6 +149,16 @@ def test_a_changed_header_is_seen(tree):
     assert len(precompiled(tree)) == 2
 
 
+@pytest.mark.usefixtures("tree")
+def test_headers_of_the_user_that_count_as_those_of_the_system_are_named():
+    # The compiler's short form of the list leaves them out, wherever they lie.
+    write(Path("marked/outer.h"), '#pragma GCC system_header\n#include "inner.h"\n')
+    write(Path("marked/inner.h"), "inline int inner() { return 1; }\n")
+    write(Path("src/a.cpp"), "#include <vector>\n#include <outer.h>\nint outer() { return inner(); }\n")
+    assert hostcc.main(["-c", "-isystem", "marked", "src/a.cpp", "-o", "out/a.o", "-MD", "-MF", "out/a.d", "-MT", "out/a.o"]) == 0
+    assert read_depfile(Path("out/a.d").read_text()) == ("src/a.cpp", "marked/outer.h", "marked/inner.h")
+
+
 @pytest.mark.parametrize("damage", ["truncated", "overwritten", "removed"])
 def test_a_damaged_precompiled_header_does_no_harm(tree, damage):
     assert hostcc.main(COMPILE) == 0

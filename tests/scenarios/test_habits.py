@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import subprocess
 import sys
 
@@ -134,3 +136,65 @@ def test_a_failed_verdict_of_an_earlier_run_is_not_told_again(bisheng_workspace,
     run = bisheng_workspace.scons("compare", "ops/scale", "ARCH=dav-2201", *words)
     assert "NO STATUS" in run.output
     assert "of yesterday" not in run.output
+
+
+def test_a_header_that_only_has_include_asks_for(bisheng_workspace):
+    words = ("ops/scale", "ARCH=dav-2201")
+    asked = '#if __has_include("fast.h")\n#include "fast.h"\n#endif\n#include "kernel_operator.h"'
+    bisheng_workspace.edit("ops/scale/scale.asc", '#include "kernel_operator.h"', asked)
+    assert bisheng_workspace.scons(*words).status == 0
+    assert bisheng_workspace.scons(*words).actions == []
+    both = ["ADAPT //ops/scale", "ASC dav-2201 //ops/scale"]
+    # What is there now, and a file that takes the name of a header of the toolkit.
+    for name in ("fast.h", "kernel_operator.h"):
+        header = bisheng_workspace.root / "ops/scale" / name
+        header.write_text("// here\n")
+        assert bisheng_workspace.scons(*words).actions == both
+        assert bisheng_workspace.scons(*words).actions == []
+        header.unlink()
+        assert bisheng_workspace.scons("--no-fast-path", *words).actions == both
+
+
+def test_a_file_is_built_and_cleaned_alone(bisheng_workspace):
+    results = bisheng_workspace.root / "build/bisheng"
+    assert bisheng_workspace.scons().status == 0
+    file = "build/bisheng/obj/dav-2201/ops/scale/scale.o"
+    assert bisheng_workspace.scons(file).actions == []
+    bisheng_workspace.edit("ops/scale/scale.asc", "uint32_t length) {", "uint32_t length) {\n    // edited")
+    # The manifest says which operator is to be looked at, not that all of it was asked for.
+    assert bisheng_workspace.scons(file).actions == ["ADAPT //ops/scale", "ASC dav-2201 //ops/scale"]
+    assert bisheng_workspace.scons("-c", file).status == 0
+    left = sorted(str(path.relative_to(results)) for path in results.glob("obj/*/ops/*/*.o"))
+    assert left == [
+        f"obj/{place}.o" for place in ("dav-2201/ops/shift/shift", "dav-3510/ops/scale/scale", "dav-3510/ops/shift/shift")
+    ]
+    mixed = bisheng_workspace.scons(file, "compare")
+    assert (mixed.status, mixed.actions) == (2, [])
+    assert f"'{file}' is a file, and 'compare' is none" in mixed.output
+
+
+@pytest.mark.parametrize("name", ["obj/dav-2201/ops/scale/scale.o", "gen/ops/scale/descriptor.cpp"])
+def test_a_pipe_in_the_place_of_a_result_is_not_waited_for(bisheng_workspace, name):
+    words = ("ops/scale", "ARCH=dav-2201")
+    assert bisheng_workspace.scons(*words).status == 0
+    place = bisheng_workspace.root / "build/bisheng" / name
+    place.unlink()
+    os.mkfifo(place)
+    run = bisheng_workspace.scons(*words)
+    assert (run.status, len(run.actions)) == (0, 1)
+    assert place.is_file()
+
+
+def test_nobody_need_listen(bisheng_workspace):
+    command = shlex.join([sys.executable, "-m", "SCons", "-Q", "ARCH=dav-2201"])
+    run = subprocess.run(
+        ["sh", "-c", f"exec {command} >&-"],
+        cwd=bisheng_workspace.root,
+        env=bisheng_workspace.environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    assert bisheng_workspace.scons("ARCH=dav-2201").actions == []

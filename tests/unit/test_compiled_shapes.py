@@ -59,3 +59,10 @@ def test_a_damaged_one_is_compiled_again(folder: Path, tmp_path: Path, damage: o
 def test_a_cache_that_cannot_be_written_costs_nothing_but_time(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file, where a folder should be")
     assert _render(folder, tmp_path / "cache") == "\nhello x"
+
+
+def test_another_python_has_its_own(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _render(folder, tmp_path / "cache")
+    monkeypatch.setattr("skrules.compiled_shapes.MAGIC_NUMBER", b"other")
+    _render(folder, tmp_path / "cache")
+    assert len(_kept(tmp_path / "cache")) == 2

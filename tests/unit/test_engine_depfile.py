@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.engine.depfile import read_depfile, shadows, workspace_headers, write_depfile
+from skrules.engine.depfile import read_depfile, searched, shadows, workspace_headers, write_depfile
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,11 @@ from skrules.engine.depfile import read_depfile, shadows, workspace_headers, wri
         ("a.o: with\\ blank.h num\\#ber.h dol$$lar.h\n", ("with blank.h", "num#ber.h", "dol$lar.h")),
         ("c\\:/x.o: y:z.h\n", ("y:z.h",)),
         ("a.o: b.h b.h\n", ("b.h",)),
+        ("a.o: back\\slash.h two\\\\\\ and.h\n", ("back\\slash.h", "two\\ and.h")),
+        (
+            "a.o: a\u3000b.h nb\u00a0sp.h nel\u0085x.h \u2028.h tab\\\tx.h\n",
+            ("a\u3000b.h", "nb\u00a0sp.h", "nel\u0085x.h", "\u2028.h", "tab\tx.h"),
+        ),
         ("", ()),
         ("no rule here\n", ()),
     ],
@@ -37,7 +42,9 @@ def test_only_existing_files_of_the_workspace_count(tmp_path):
     assert workspace_headers(root / "missing.d", root, frozenset()) == ()
 
 
-@pytest.mark.parametrize("names", [[], ["a.h"], ["with blank.h", "num#ber.h", "dol$lar.h", "back\\slash.h"]])
+@pytest.mark.parametrize(
+    "names", [[], ["a.h"], ["with blank.h", "num#ber.h", "dol$lar.h", "back\\slash.h", "tab\tx.h", "a\u3000b.h", "b\\ c.h"]]
+)
 def test_what_is_written_is_read(names):
     assert read_depfile(write_depfile("out file.o", names)) == tuple(names)
 
@@ -71,3 +78,12 @@ def test_shadows_are_files_of_the_same_name_in_other_search_folders(tmp_path):
     make(tmp_path, "ops/common/sub/x.h", "ops/a/x.h", "ops/b/sub/x.h", "ops/c/x.h", "ops/a/y.h")
     assert shadows(["ops/common/sub/x.h"], tmp_path, ["ops/a", "ops/b"]) == ("ops/a/x.h", "ops/b/sub/x.h")
     assert shadows([], tmp_path, ["ops/a"]) == ()
+
+
+def test_every_way_to_name_a_search_folder(tmp_path):
+    (tmp_path / "words.rsp").write_text("-iquote 'own dir' -I late")
+    words = ("-isystem", "sys", "-Ione", "-I", "two", "-iquotejoined", "-isystemsys2", "-idirafter", "last", "-I/usr/include")
+    more = ("--include-directory=long", f"-I{tmp_path}/inside", f"-I{tmp_path}", "@words.rsp", "-iquote")
+    found = searched([(*words, *more)], tmp_path)
+    assert found.quoted == ("joined", "own dir")
+    assert found.angled == ("one", "two", "inside", ".", "late", "sys", "sys2", "last", "long")

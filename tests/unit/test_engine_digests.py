@@ -123,3 +123,8 @@ def test_threads_may_ask_at_once(tmp_path):
         thread.join()
     assert found == [found[0]] * 4
     assert len(set(found[0].values())) == 50
+
+
+def test_a_pipe_is_no_file_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert FileDigests(tmp_path).digest("pipe") == ""

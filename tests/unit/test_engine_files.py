@@ -34,3 +34,9 @@ def test_files_are_as_readable_as_any(tmp_path):
     write_atomically(tmp_path / "file", b"")
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "file")]
     assert modes[0] == modes[1]
+
+
+def test_a_pipe_in_the_place_of_a_result_is_replaced(tmp_path):
+    os.mkfifo(tmp_path / "out")
+    assert write_if_changed(tmp_path / "out", b"x")
+    assert (tmp_path / "out").read_bytes() == b"x"

@@ -163,3 +163,11 @@ def test_threads_may_write_at_once(tmp_path):
         thread.join()
     again = Journal(tmp_path)
     assert all(again.step(LABEL, f"{number}-{step}") == STEP for number in range(4) for step in range(20))
+
+
+def test_the_name_of_the_longest_label_is_no_longer_than_file_systems_take():
+    long = "//ops/" + "a/" * 200
+    names = {journal_name(f"{long}{end}") for end in ("x", "y")}
+    assert len(names) == 2
+    assert all(len(name) < 220 for name in names)
+    assert journal_name("//ops/\udcff") == "ops%2F%FF.jsonl"

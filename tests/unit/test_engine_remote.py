@@ -20,7 +20,8 @@ import pytest
 from skrules.engine.action_result import unwrap, wrap
 from skrules.engine.cache import StepCache
 from skrules.engine.entries import Blob, Variant, decode, encode
-from skrules.engine.remote import Patience, Remote, remote_from
+from skrules.engine.remote import Patience, Remote
+from skrules.engine.remote_settings import remote_from
 from skrules.errors import UsageError
 
 ROOT = Path(__file__).parents[2]
@@ -475,7 +476,8 @@ def test_a_netrc_that_cannot_be_understood(tmp_path):
 @pytest.mark.parametrize(
     "url",
     ["host:80", "ftp://host", "http://", "http:///path", "http://host:port", "http://host:99999", "http://host:0", "http://[::1",
-     "http://ho st", "http://host/\n", "http://host?a=b", "http://host#a", "/folder", "http://hüst", "http://u:secret@host:x/"],
+     "http://ho st", "http://host/\n", "http://host?a=b", "http://host#a", "/folder", "http://hüst", "http://u:secret@host:x/",
+     "http://a..b/x", f"http://{'a' * 64}/x"],
 )  # fmt: skip
 def test_addresses_that_are_none(url):
     with pytest.raises(UsageError, match="is not an address of a cache: ") as error:
@@ -563,3 +565,11 @@ def test_nginx_as_the_guide_sets_it_up(tmp_path, machine, said):
 def test_a_variant_goes_through_a_message():
     variant = Variant(found={"a.h": "1" * 40}, outputs={"o": Blob(digest="0" * 64, size=3)})
     assert decode(KEY, unwrap(wrap(encode(KEY, [variant])))) == (variant,)
+
+
+@pytest.mark.parametrize("token", ["t\u00f6ken", "\u4ee4\u724c"])
+def test_a_token_that_no_header_can_have(tmp_path, token):
+    (tmp_path / "netrc").write_text(f"machine host login bearer password {token}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="bearer token") as error:
+        remote_from({"SKRULES_REMOTE_CACHE": "http://host", "NETRC": str(tmp_path / "netrc")})
+    assert token not in str(error.value)

@@ -225,3 +225,26 @@ def test_explain_follows_causes_to_their_root(root):
     ]
     perform(root, first)
     assert [str(cause) for cause in runner_of(root).causes(second)] == ["generated gen.asc changed"]
+
+
+def test_a_header_that_was_asked_for_in_vain_and_comes(root):
+    (root / "a.asc").write_text('#if __has_include("fast.h")')
+    done = perform(root, step())
+    assert done.found == ("inc/a.h",)
+    assert causes(root, step()) == []
+    (root / "inc/fast.h").touch()
+    assert causes(root, step()) == ["header inc/fast.h is new"]
+
+
+def test_a_header_of_the_toolkit_whose_name_a_file_takes(root):
+    (root / "a.asc").write_text('#include "toolkit.h"')
+    perform(root, step())
+    (root / "near/toolkit.h").touch()
+    assert causes(root, step()) == ["header near/toolkit.h is new"]
+
+
+def test_a_header_that_comes_while_the_step_runs(root):
+    (root / "a.asc").write_text('#include "toolkit.h"')
+    action = step(meanwhile='open("near/toolkit.h", "w").close()')
+    perform(root, action)
+    assert causes(root, action) == ["header near/toolkit.h changed"]

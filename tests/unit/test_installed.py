@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -34,3 +35,12 @@ def test_metadata_of_another_form_is_found_as_python_finds_it(tmp_path: Path, mo
 def test_what_is_not_installed_is_an_error() -> None:
     with pytest.raises(metadata.PackageNotFoundError):
         installed.version("no-such-library-of-anybody")
+
+
+def test_the_older_form_goes_first_where_it_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    egg = tmp_path / "first" / "a_library-4.0-py3.11.egg-info"
+    egg.mkdir(parents=True)
+    (egg / "PKG-INFO").write_text("Metadata-Version: 1.0\nName: a-library\nVersion: 4.0\n")
+    (tmp_path / "second" / "a_library-1.0.dist-info").mkdir(parents=True)
+    monkeypatch.setattr("sys.path", [str(tmp_path / "first"), str(tmp_path / "second"), *sys.path])
+    assert installed.version("a-library") == "4.0"

@@ -119,3 +119,21 @@ def test_a_change_that_another_step_has_seen_leaves_none(built, name):
 @pytest.mark.parametrize(("label", "shared"), [("//skrules:package", True), ("//toolchain:host", True), ("//ops/skrules", False)])
 def test_shared_labels(label, shared):
     assert manifests.is_shared(label) is shared
+
+
+def test_what_an_editor_leaves_beside_our_code_is_passed_over(built, tmp_path):
+    (tmp_path / "package/.#file").symlink_to("user@host.1:2")
+    time.sleep(0.03)
+    assert Built(built.root, built.machine).manifest() is not None
+
+
+def test_a_header_that_is_asked_for_in_vain_is_waited_for(built):
+    root = built.root
+    (root / "ops/a/a.asc").write_text('#include "toolkit.h"')
+    time.sleep(0.03)
+    built = Built(root, built.machine)
+    time.sleep(0.03)
+    manifest = built.manifest()
+    assert compare(manifest, root, declares="SConscript") == Freshness(is_whole=True)
+    (root / "ops/a/toolkit.h").touch()
+    assert compare(manifest, root, declares="SConscript").dirty == {"//ops/a"}

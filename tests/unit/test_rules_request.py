@@ -14,12 +14,19 @@ def test_nothing_asked_is_everything():
 
 
 def test_verbs_labels_and_files_are_told_apart():
-    request = read_request(["compare", "ops/add", "build/host/lib/x.so"], {"ARCH": "dav-2201,dav-3510", "VERBOSE": "1"})
+    request = read_request(["compare", "ops/add"], {"ARCH": "dav-2201,dav-3510", "VERBOSE": "1"})
     assert request.verbs == ("compare",)
-    assert request.patterns == ("ops/add",)
-    assert request.files == ("build/host/lib/x.so",)
+    assert (request.patterns, request.files) == (("ops/add",), ())
+    files = read_request(["build/host/lib/x.so", "build/host/lib/y.so"], {})
+    assert (files.patterns, files.files) == ((), ("build/host/lib/x.so", "build/host/lib/y.so"))
     assert request.archs == ("dav-2201", "dav-3510")
     assert request.verbose
+
+
+@pytest.mark.parametrize("other", ["compare", "ops/add"])
+def test_files_are_asked_for_by_themselves(other):
+    with pytest.raises(UsageError, match=f"'build/x.so' is a file, and '{other}' is none"):
+        read_request(["build/x.so", other], {})
 
 
 @pytest.mark.parametrize("text", ["dav-2201;dav-3510", "dav-2201 dav-3510", "dav-2201,,dav-3510,dav-2201"])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
-from skrules.scons.output import Output
+from SCons.Util import Unbuffered
+
+from skrules.scons.output import Output, open_closed_streams, put
 
 
 def test_what_is_told_goes_to_standard_output(capsys):
@@ -39,3 +42,20 @@ def test_elsewhere_progress_is_not_asked(capsys):
     output = Output(silent=False, progress=lambda: 1 / 0)
     output.tell("step\n")
     assert capsys.readouterr().out == "step\n"
+
+
+def test_characters_that_an_encoding_lacks_are_escaped_and_a_closed_stream_is_nobody():
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    put(stream, "ops/\u7b97\n")
+    assert stream.buffer.getvalue() == b"ops/\\u7b97\n"
+    put(None, "text")
+
+
+def test_streams_that_were_closed_at_the_start_are_opened(monkeypatch):
+    monkeypatch.setattr("sys.stdout", Unbuffered(None))
+    monkeypatch.setattr("sys.stderr", None)
+    open_closed_streams()
+    for stream in (sys.stdout, sys.stderr):
+        assert not stream.isatty()
+        assert stream.write("text")
+        stream.close()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
+from skrules.errors import UsageError
 from skrules.toolchain import cache
 from skrules.toolchain.cache import Cache
 from skrules.toolchain.fingerprint import digest_file, digest_large, digest_tree
@@ -120,17 +122,28 @@ def test_digest_of_a_tree(tmp_path):
     assert digest_tree(tmp_path, ("**/*.h",)) != headers
 
 
-def test_the_digest_of_a_large_file_is_remembered(tmp_path):
+def test_the_digest_of_a_large_file_is_remembered(tmp_path, monkeypatch):
     store = Cache(tmp_path / "cache")
     program = tmp_path / "program"
     program.write_bytes(b"one")
     os.utime(program, ns=(1, 1))
     assert digest_large(program, store) == digest_file(program)
+    with monkeypatch.context() as unreadable:
+        unreadable.setattr("skrules.toolchain.fingerprint.digest_file", None)
+        assert digest_large(program, store) == digest_file(program)
+    time.sleep(0.02)
     program.write_bytes(b"two")
-    os.utime(program, ns=(1, 1))  # the same size, time and inode: only now is the memory seen to be used
-    assert digest_large(program, store) != digest_file(program)
-    os.utime(program, ns=(2, 2))
+    os.utime(program, ns=(1, 1))  # the same size, inode and time, as `cp -p` leaves them
     assert digest_large(program, store) == digest_file(program)
+
+
+def test_a_user_without_a_home_is_told(monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.raises(UsageError, match="no home folder"):
+        cache.root({})
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"sha256": 3}', "\xff"])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from skrules.errors import UsageError
-from skrules.toolchain.command_line import codegen_options, parse
+from skrules.toolchain.command_line import angled_folders, codegen_options, include_folders, parse
 
 COMPILE = ["-x", "asc", "--npu-arch=dav-2201", "-c", "k.cpp", "-o", "k.o"]
 
@@ -95,3 +97,18 @@ def test_what_cannot_be_carried_out(arguments, message):
 
 def test_options_that_a_precompiled_header_depends_on():
     assert codegen_options(["-O2", "-DA", "-Iq", "-include", "-x.h", "-g", "-std=c++20"]) == ["-O2", "-g", "-std=c++20"]
+
+
+def test_folders_that_are_searched_whatever_the_form():
+    options = ["-isystem", "sys", "-I", "two", "-Ione", "-iquotenear", "-idirafter", "last"]
+    assert angled_folders(options) == [Path("two"), Path("one"), Path("sys"), Path("last")]
+    assert include_folders(options) == [Path("near"), *angled_folders(options)]
+    assert parse(["-c", *options, "a.cpp", "-o", "a.o"]).options == [
+        "-isystem",
+        "sys",
+        "-Itwo",
+        "-Ione",
+        "-iquotenear",
+        "-idirafter",
+        "last",
+    ]
