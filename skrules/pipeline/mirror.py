@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skrules.commands.asset import SUFFIXES, read_asset
@@ -17,7 +17,7 @@ from skrules.errors import UsageError
 from skrules.label import Label, parse_pattern
 from skrules.pipeline.build_config import BuildConfig
 from skrules.pipeline.discovery import PASSED_OVER
-from skrules.pipeline.operators import Operator
+from skrules.pipeline.operators import CASES, Operator
 from skrules.rules.declaration import FILE_NAME
 from skrules.rules.place import find_place
 from skrules.source.includes import local_headers
@@ -65,11 +65,13 @@ def plan(
     *,
     archs: Sequence[str],
     contracts: Mapping[int, tuple[str, bytes]],
+    cases: Mapping[int, bytes],
     config: BuildConfig,
     leave_out: Path,
 ) -> Mirror:
     """Return the workspace of `operators`. `archs` are those of operators that declare none; `contracts` has, by the place
-    of an operator, the name and content of a contract that does not lie in its folder.
+    of an operator, the name and content of a contract that does not lie in its folder, and `cases` those that are written
+    for it.
 
     Raises UsageError where folders cannot be packages, or options speak of folders that the workspace does not have.
     """
@@ -91,6 +93,9 @@ def plan(
         if index in contracts:
             contract, data = contracts[index]
             texts[f"{package}/{contract}"] = data
+        if index in cases:
+            operator = replace(operator, cases=CASES)
+            texts[f"{package}/{CASES}"] = cases[index]
         declarations.setdefault(package, []).append(_declaration(operator, contract, operator.archs or archs, config, words))
         label = Label(package=package, name=operator.name)
         files = tuple(sorted({*own, *extra, *([f"{package}/{contract}"] if contract else [])}))

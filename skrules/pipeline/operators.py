@@ -16,6 +16,8 @@ from skrules.rules.declaration import FILE_NAME, Target, read_package, reference
 CONTRACTS = ("contract.yaml", "contract.yml", "contract.json", "operator-io-contract.json", "operator-io-contract.yaml")
 CASES = "cases.yaml"
 REFERENCE = "reference.py"
+#: What the public tool calls a file that says what an operator is run on.
+FIXTURE = "operator-sk-runtime-fixture.json"
 _OTHER = re.compile(r"\W", re.ASCII)
 
 

@@ -26,7 +26,7 @@ from skrules.pipeline.discovery import Skipped, discover
 from skrules.pipeline.documents import write_documents
 from skrules.pipeline.early import EarlyStages, Place, code_digest
 from skrules.pipeline.ledger import Ledger
-from skrules.pipeline.operators import Operator, read_operators
+from skrules.pipeline.operators import FIXTURE, Operator, read_operators
 from skrules.pipeline.outcome import Job, Progress, judge_build
 from skrules.pipeline.output import WORK, OutputPlace
 from skrules.pipeline.request import (
@@ -180,6 +180,7 @@ class _Pipeline:
             [member.operator for member in own],
             archs=self._request.archs,
             contracts={index: member.given for index, member in enumerate(own) if member.given},
+            cases={index: data for index, member in enumerate(own) if (data := _fixture(member.operator, member.unit))},
             config=self._config,
             leave_out=self._output,
         )
@@ -394,6 +395,15 @@ def _understand(place: Place, ledger: Ledger, progress: Progress) -> None:
 
     ledger.fill(place.outputs(stages.UNDERSTAND, job.slug), (), {"unit": data.decode()}, make)
     progress.stages[stages.UNDERSTAND] = Ending(status=statuses.ANALYZED)
+
+
+def _fixture(operator: Operator, unit: Unit) -> bytes:
+    """Return the cases of an operator that has none of its own, but a fixture of the public tool; b"" otherwise."""
+    if operator.cases or not (operator.folder / FIXTURE).is_file() or not unit.resolved:
+        return b""
+    from skrules.pipeline.fixture import cases_of_fixture  # numpy is not needed otherwise
+
+    return cases_of_fixture(operator.folder / FIXTURE, unit.resolved)
 
 
 def _known_archs() -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skrules.contract.check import resolve_units
+from skrules.contract.entry import Entry
 from skrules.contract.load import load
 from skrules.contract.model import Contract
 from skrules.engine.files import bytes_of
@@ -19,11 +20,13 @@ from skrules.source.includes import local_headers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """`kernels` are qualified names; `entries` the public names that callers will use; `forms` is by source."""
+    """`kernels` are qualified names; `entries` the public names that callers will use, and `resolved` what is known of
+    them; `forms` is by source."""
 
     kernels: tuple[str, ...]
     entries: tuple[str, ...]
     forms: dict[str, str]
+    resolved: tuple[Entry, ...] = ()
 
     def to_json(self, operator: Operator) -> dict[str, Any]:
         """Return the unit with the published names of fields."""
@@ -71,6 +74,7 @@ def _unit(operator: Operator, contract: Contract | None) -> Unit:
         kernels=tuple(dict.fromkeys(kernel.qualified_name for unit in units for kernel in unit.kernels)),
         entries=tuple(dict.fromkeys(entry.name for found in resolved for entry in found.entries)),
         forms=forms,
+        resolved=tuple(entry for found in resolved for entry in found.entries),
     )
 
 

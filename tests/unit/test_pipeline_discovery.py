@@ -11,6 +11,7 @@ from skrules.pipeline import mirror
 from skrules.pipeline.build_config import BuildConfig, read_build_config
 from skrules.pipeline.contracts import share_contract
 from skrules.pipeline.discovery import LAYOUT_REQUIRED, discover
+from skrules.pipeline.fixture import cases_of_fixture
 from skrules.pipeline.operators import read_operators
 from skrules.pipeline.units import duplicates, read_unit
 from skrules.rules.workspace import load_workspace
@@ -34,7 +35,7 @@ def read(*folders):
 
 
 def placed(root, operators, **given):
-    settings = {"archs": ("dav-2201",), "contracts": {}, "config": BuildConfig(), "leave_out": root / "out"}
+    settings = {"archs": ("dav-2201",), "contracts": {}, "cases": {}, "config": BuildConfig(), "leave_out": root / "out"}
     return mirror.plan(operators, **{**settings, **given})
 
 
@@ -184,3 +185,32 @@ def test_names_that_two_assets_share_are_found(tmp_path):
     units = [(each.folder.name, each, read_unit(each, None, "")) for each in operators]
     assert duplicates(units) == [{"entry": "a", "assets": ["a", "b"]}]
     assert not duplicates(units[:1])
+
+
+def test_a_published_fixture_becomes_cases(tmp_path):
+    folder = operator(tmp_path / "ops", "a")
+    contract = b"schema_version: 1\nentries:\n  a: {outputs: [x], parameters: {x: {kind: tensor, dtype: float16}}}\n"
+    (mine,) = read(folder)
+    unit = read_unit(mine, contract, "contract.yaml")
+    fixture = {
+        "parameters": [{"name": "x", "bytes": 64, "fill": 0, "compare": True}, {"name": "n", "kind": "scalar", "value": 32}]
+    }
+    path = folder / "operator-sk-runtime-fixture.json"
+    path.write_text(json.dumps(fixture))
+    (case,) = json.loads(cases_of_fixture(path, unit.resolved))["cases"]
+    assert case == {
+        "name": "a",
+        "entry": "a",
+        "block_dim": 1,
+        "tensors": {"x": {"shape": [32], "dtype": "float16", "initial": 0.0}},
+        "scalars": {"n": 32},
+    }
+    plan = placed(tmp_path, [mine], cases={0: b"cases"})
+    assert plan.texts["ops/a/cases.yaml"] == b"cases"
+    assert plan.placed[0].operator.cases == "cases.yaml"
+    fixture["parameters"][0]["fill"] = 255
+    path.write_text(json.dumps(fixture))
+    with pytest.raises(UsageError, match="no number in float16"):
+        cases_of_fixture(path, unit.resolved)
+    with pytest.raises(UsageError, match="one entry"):
+        cases_of_fixture(path, ())
