@@ -139,3 +139,20 @@ def test_layout_makes_no_difference(rule):
 def test_rules_are_found_by_their_ids():
     assert [rule.id for rule in RULES] == sorted({rule.id for rule in RULES})
     assert rule_named("sk.bind-mask-known", RULES).severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    ("text", "is_use"),
+    [
+        ("int f() { return aclrtSetGroup(1); }", True),
+        ("auto *f = &aclrtSetGroup;", True),
+        ("#define GROUP(n) aclrtSetGroup(n)", True),
+        ("void f() { if (aclrtSetGroup(1) != 0) {} }", True),
+        ('extern "C" aclError aclrtSetGroup(int32_t group);', False),
+        ("void f() { mine.aclrtSetGroup(1); }", False),
+        ("int aclrtSetGroups();", False),
+    ],
+)
+def test_uses_of_functions_that_a_product_has_not(text, is_use):
+    rule = rule_named("compat.forbidden-acl-api", RULES)
+    assert found(rule, text) == ([rule.id] if is_use else [])

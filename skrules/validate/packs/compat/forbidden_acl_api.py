@@ -3,16 +3,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skrules.findings import Finding, Severity
+from skrules.source.code import Code
 from skrules.validate.rule import Rule
 from skrules.validate.subject import Subject
+
+_BEFORE_VALUES = frozenset({"return", "else", "case", "do", "co_return", "co_yield"})
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     functions = {feature for feature, _ in subject.compat.facts if feature.startswith("acl")}
     for file in subject.files:
         for name in sorted(file.words & functions):
-            # A member of that name is the author's own.
-            uses = [(code, index) for code, index in file.uses(name) if code.text(index - 1) not in (".", "->")]
+            uses = [(code, index) for code, index in file.uses(name) if _is_use(code, index)]
             for target in subject.targets:
                 fact = subject.compat.excludes(name, target)
                 if fact is None or not uses:
@@ -23,6 +25,12 @@ def check(subject: Subject) -> Iterator[Finding]:
                     f"{name} is not supported on {target.name} (CANN {', '.join(fact.cann)})",
                     f"see {fact.sources[0]}",
                 )
+
+
+def _is_use(code: Code, index: int) -> bool:
+    """Whether the function is meant and used: not a member of that name, and not its declaration, which has a type before it."""
+    before = code.text(index - 1)
+    return before not in (".", "->", "*") and (not code.is_identifier(index - 1) or before in _BEFORE_VALUES)
 
 
 RULE = Rule(

@@ -9,7 +9,7 @@ from skrules.validate.subject import Subject, SubjectFile
 
 _HEADER = "kernel_operator.h"
 # Parts of the same library, which include what they need of it.
-_BRINGING = ("kernel_basic_intf.h", "lib/", "adv_api/", "basic_api/", "simt_api/")
+_BRINGING = ("kernel_basic_intf.h", "lib/", "adv_api/", "basic_api/", "simt_api/", "c_api/")
 _SOURCES = frozenset({".asc", ".cpp", ".cc", ".cxx"})
 
 
