@@ -7,13 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from skrules.commands.files import json_bytes
-from skrules.engine.files import write_if_changed
+from skrules.engine.files import write_atomically, write_if_changed
 from skrules.pipeline.artifacts import external
 from skrules.pipeline.run_record import RunRecord
 from skrules.pipeline.statuses import Ending
 
 MAP = "artifact-map.json"
+MANIFEST = "run-manifest.json"
 _EMULATED = "Everything was run on the CPU by the host toolchain: no result here is a device result."
+
+
+def begin_documents(output: Path, status: str) -> None:
+    """Say that there is no result yet: what an earlier run said of itself must not be read as if this one had said it."""
+    for name in (MAP, "artifact-map.md"):
+        (output / name).unlink(missing_ok=True)
+    write_atomically(output / MANIFEST, json_bytes({"artifact_map": MAP, "status": status}))
 
 
 def write_documents(output: Path, records: Sequence[RunRecord], ending: Ending, *, mode: str) -> None:
@@ -25,7 +33,7 @@ def write_documents(output: Path, records: Sequence[RunRecord], ending: Ending, 
         MAP: json_bytes(document),
         "artifact-map.md": _text(document).encode(),
         "README.md": _readme(document).encode(),
-        "run-manifest.json": json_bytes({"artifact_map": MAP, "status": ending.status}),
+        MANIFEST: json_bytes({"artifact_map": MAP, "status": ending.status}),
         "artifact-layout-lint.json": json_bytes({"status": "failed" if has_error else "passed", "issues": issues}),
     }
     for name, data in files.items():

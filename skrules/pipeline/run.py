@@ -16,14 +16,14 @@ from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.commands.files import json_bytes
 from skrules.engine.files import write_if_changed
-from skrules.errors import ToolchainError, UsageError
+from skrules.errors import SkrulesError, ToolchainError, UsageError
 from skrules.pipeline import artifacts, mirror, stages, state, statuses, sync
 from skrules.pipeline.build import PROGRAM, TORCH, BuildRequest, build
 from skrules.pipeline.build_config import BuildConfig, read_build_config
 from skrules.pipeline.contracts import share_contract
 from skrules.pipeline.coverage import write_coverage
 from skrules.pipeline.discovery import Skipped, discover
-from skrules.pipeline.documents import write_documents
+from skrules.pipeline.documents import begin_documents, write_documents
 from skrules.pipeline.early import EarlyStages, Place, code_digest
 from skrules.pipeline.ledger import Ledger
 from skrules.pipeline.operators import FIXTURE, Operator, read_operators
@@ -86,6 +86,14 @@ class _Pipeline:
         self._skipped: list[Skipped] = []
 
     def run(self) -> int:
+        begin_documents(self._output, state.RUNNING)
+        try:
+            return self._carry_out()
+        except SkrulesError:
+            begin_documents(self._output, "error")
+            raise
+
+    def _carry_out(self) -> int:
         assets = self._find_assets()
         members = self._members(assets)
         shared = duplicates([(each.asset.slug, each.operator, each.unit) for each in members])

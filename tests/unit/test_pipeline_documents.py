@@ -6,7 +6,7 @@ import pytest
 
 from skrules.errors import UsageError
 from skrules.pipeline import sync
-from skrules.pipeline.documents import lint
+from skrules.pipeline.documents import begin_documents, lint
 from skrules.pipeline.ledger import Ledger
 from skrules.pipeline.output import OutputPlace
 
@@ -115,3 +115,10 @@ def test_a_map_is_good_elsewhere():
         ("error", "place"),
         ("error", "deliverables.wheels"),
     ]
+
+
+def test_what_an_earlier_run_said_is_gone_when_the_next_one_begins(tmp_path):
+    (tmp_path / "artifact-map.json").write_text('{"run": {"status": "verified"}}')
+    begin_documents(tmp_path, "running")
+    assert sync.tree_of(tmp_path).keys() == {"run-manifest.json"}
+    assert '"status": "running"' in (tmp_path / "run-manifest.json").read_text()
