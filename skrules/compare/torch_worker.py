@@ -12,8 +12,9 @@ import ctypes
 import importlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -28,27 +29,11 @@ def main(plan: str, out: str) -> None:
     """Run every case of a plan; results go to the folder `out`."""
     asked = json.loads(Path(plan).read_bytes())
     importlib.import_module("skrules.hostnpu")
-    operators = Operators(asked["package"])
+    package = importlib.import_module(asked["package"])
     for case in asked["cases"]:
         record = {"case": case["name"], "entry": case["entry"]}
-        record |= compare(operators, case, Path(plan).parent, Path(out), asked["device"])
+        record |= compare(package, case, Path(plan).parent, Path(out), asked["device"])
         print(json.dumps(record), flush=True)
-
-
-class Operators:
-    """The operators of an imported package."""
-
-    def __init__(self, package: str) -> None:
-        self.package = importlib.import_module(package)
-
-    def call_of(self, entry: str) -> Callable[..., Any]:
-        call: Callable[..., Any] = getattr(torch.ops.ascendc_ops, entry)
-        return call
-
-    def prepare(self, entry: str, values: list[Any]) -> None:
-        """Write the descriptors of an entry that has some."""
-        if f"prepare_{entry}" in dir(self.package):
-            getattr(self.package, f"prepare_{entry}")(*values)
 
 
 class Arguments:
@@ -91,21 +76,22 @@ def bytes_of(tensor: torch.Tensor) -> bytes:
     return ctypes.string_at(here.data_ptr(), here.nbytes) if here.nbytes else b""
 
 
-def compare(operators: Operators, case: Mapping[str, Any], folder: Path, out: Path, device: str) -> dict[str, Any]:
+def compare(package: ModuleType, case: Mapping[str, Any], folder: Path, out: Path, device: str) -> dict[str, Any]:
     """Run one case both ways and return what is said of it. Whatever an operator raises is said too, with the stage."""
     stage, entry = "setup", case["entry"]
     try:
-        call = operators.call_of(entry)
+        call = getattr(torch.ops.ascendc_ops, entry)
         plain = Arguments(case, folder, device, _PLAIN_SENTINEL)
         fused, beside = (Arguments(case, folder, device, _SK_SENTINEL) for _ in range(2))
-        stage = "prepare"
-        for arguments in (plain, fused, beside):
-            operators.prepare(entry, arguments.values)
-        stage = "plain"
         with torch.npu.device(device):
+            stage = "plain"
             call(*plain.values)
             torch.npu.synchronize(device)
             plain.write(out, "plain")
+            stage = "prepare"
+            if f"prepare_{entry}" in dir(package):
+                for arguments in (fused, beside):
+                    getattr(package, f"prepare_{entry}")(*arguments.values)
             stage = "capture"
             graph = torch.npu.NPUGraph()
             with torch.npu.graph(graph):

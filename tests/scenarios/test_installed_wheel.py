@@ -11,6 +11,7 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -124,6 +125,13 @@ def test_every_operator_matches_its_reference(installed: Installed, monkeypatch:
     assert verdict.status is Status.PASSED, verdict
     assert verdict.reference == "file"
     assert all(case.evidence.twin_ran and case.evidence.super_kernel for case in verdict.cases)
+
+
+def test_the_example_of_the_page_runs(installed: Installed, tmp_path: Path) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/torch.md").read_text(), re.S)
+    run = [installed.python, "-P", "-c", example]
+    done = subprocess.run(run, capture_output=True, text=True, env=installed.environment, cwd=tmp_path, check=False)
+    assert done.stdout == "tensor([5., 5., 5., 5.], device='npu:0', dtype=torch.float16)\n", done.stderr
 
 
 def gone(package: Path) -> None:
