@@ -47,11 +47,15 @@ class CommandFailed(SkrulesError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """A step that ended well: where its outputs came from ("run" or "cache"), what it took, and what it was seen to read."""
+    """A step that ended well: where its outputs came from ("run" or "cache"), what it took, and what it was seen to read.
+
+    `cpu` are the CPU seconds of this process; those of a command that the step started are not among them.
+    """
 
     source: str
     seconds: float
     found: tuple[str, ...]
+    cpu: float = 0.0
 
 
 class StepRunner:
@@ -114,9 +118,9 @@ class StepRunner:
         with self.slots.take(wanted):
             on_run()
             began = self.journal.begin(action.label, action.outputs[0])
-            started = time.monotonic()
+            started, used = time.monotonic(), time.thread_time()
             memory = self._run(action)
-            seconds = time.monotonic() - started
+            seconds, cpu = time.monotonic() - started, time.thread_time() - used
         self._refuse_missing(action)
         found = self._found(action, began)
         before = {path: before[path] if self.digests.is_untouched(path, known) else _UNSURE for path, known in looks.items()}
@@ -124,7 +128,7 @@ class StepRunner:
         self.journal.end(action.label, action.outputs[0], step)
         if key and self.cache is not None and _UNSURE not in (*before.values(), *found.values()):
             self.cache.store(key, self.root, _outputs(action), found)
-        return Done(source="run", seconds=seconds, found=_there(found))
+        return Done(source="run", seconds=seconds, cpu=cpu, found=_there(found))
 
     def _restored(self, action: Action, key: str) -> dict[str, str] | None:
         """Take the outputs out of the cache; return the files the step had found, or None when they are not there."""

@@ -150,7 +150,7 @@ class Steps:
             self.settled += 1
         if new:
             self._complain("".join(f"{remark}\n" for remark in new))
-        self._log(action, causes, result=done.source, seconds=round(done.seconds, 3))
+        self._log(action, causes, result=done.source, seconds=round(done.seconds, 3), cpu=round(done.cpu, 3))
 
     def _failure(self, node: StepNode, text: str, status: int, first: str = "") -> Exception:
         action = node.action

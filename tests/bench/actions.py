@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -22,6 +23,12 @@ def expected(adapted: Iterable[str] = (), compiled: Iterable[str] = ()) -> Count
     return Counter(
         [f"ADAPT //ops/{name}" for name in adapted] + [f"ASC {arch} //ops/{name}" for name in compiled for arch in ARCHS]
     )
+
+
+def codegen_seconds(events: str) -> float:
+    """Return the CPU seconds of all codegen steps in an event log of skrules."""
+    steps = (json.loads(line) for line in events.splitlines())
+    return sum(step["cpu"] for step in steps if step.get("mnemonic") == "ADAPT" and step.get("result") == "run")
 
 
 def difference(found: Counter[str], wanted: Counter[str]) -> str:

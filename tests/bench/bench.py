@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tests.bench.actions import compiles, difference, executed
+from tests.bench.actions import codegen_seconds, compiles, difference, executed
 from tests.bench.measure import Programs, Run, best
 from tests.bench.peers import SCONS, Peer, compile_command, naive_scons, ninja
 from tests.bench.report import Row, row
@@ -20,6 +20,7 @@ _KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH")
 _MANY = 1000  # operators from which on a cold build is measured once
 _CALLS = 20  # compile commands whose mean is taken
 _COMPARED = "scons, ninja: the same compile commands; for codegen they copy, where skrules reads, checks and adapts"
+_JUDGED = "budgets: cold beyond the compile commands; edits beyond these and codegen, which is reading, checking and adapting"
 _QUERY = ("-P", "-c", "import sys; from skrules.cli import main; sys.exit(main())", "query")
 
 
@@ -30,7 +31,7 @@ class Bench:
         self.workspace = make_workspace(folder / "workspace", count)
         self.programs = programs
         self.rounds = rounds
-        self.notes = [_COMPARED] if peers else []
+        self.notes = [*([_COMPARED] if peers else []), _JUDGED]
         self._cache = folder / "cache"
         self._edition = 0
         self._environment = {
@@ -87,6 +88,8 @@ class Bench:
         wanted = scenario.wanted(workspace)
         problems: dict[str, None] = {}
         runs: dict[str, list[Run]] = {}
+        codegens: list[float] = []
+        events = self._cache.with_name("events.jsonl")
         rounds = 1 if scenario.cold and len(workspace.operators) >= _MANY else self.rounds
         for _ in range(rounds):
             self._edition += 1
@@ -94,7 +97,10 @@ class Bench:
             for tool in (self._skrules, *(self._peers if scenario.peers else ())):
                 if scenario.cold:
                     self._forget(tool)
-                run = self._call((*tool.build(label), *(scenario.options if tool is self._skrules else ())))
+                options = (*scenario.options, *([f"--event-log={events}"] if scenario.beyond_compile else ()))
+                run = self._call((*tool.build(label), *(options if tool is self._skrules else ())))
+                if tool is self._skrules:
+                    codegens.append(codegen_seconds(events.read_text()) if scenario.beyond_compile else 0.0)
                 if scenario.options and "no such option" in run.output:
                     return Row(operators=len(workspace.operators), scenario=scenario.name, skipped=f"no {scenario.options[0]}")
                 runs.setdefault(tool.name, []).append(run)
@@ -104,6 +110,7 @@ class Bench:
                 if problem:
                     problems[problem] = None
         mine = best(runs["skrules"])
+        codegen = codegens[runs["skrules"].index(mine)]
         return row(
             operators=len(workspace.operators),
             scenario=scenario.name,
@@ -111,7 +118,9 @@ class Bench:
             done=executed(mine.output).total(),
             wanted=wanted.total(),
             compile_cpu=_compiled(wanted) * self._one_compile,
+            codegen_cpu=codegen,
             beyond_compile=scenario.beyond_compile,
+            beyond_codegen=scenario.beyond_codegen,
             budget=scenario.budget.get(len(workspace.operators)),
             peers={name: best(found).cpu for name, found in runs.items() if name != "skrules"},
             problems=list(problems),

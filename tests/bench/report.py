@@ -9,16 +9,17 @@ from typing import Any
 from tests.bench.measure import Run
 from tests.bench.scenarios import MEMORY_BUDGET
 
-_HEAD = ("scenario", "CPU s", "wall s", "scons", "ninja", "/scons", "/ninja", "actions", "peak MB", "budget")
-_WIDTHS = (19, 7, 7, 8, 8, 7, 8, 11, 8)
+_HEAD = ("scenario", "CPU s", "codegen", "wall s", "scons", "ninja", "/scons", "/ninja", "actions", "peak MB", "budget")
+_WIDTHS = (19, 7, 7, 7, 8, 8, 7, 8, 11, 8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One scenario at one number of operators. Seconds are CPU unless they are called wall; `peak` is in bytes.
 
-    `compile` is what the compile commands alone take, `judged` what the budget is about. `done` and `wanted` count
-    actions, for a query its labels. `problems` make the bench fail; with `skipped` there is nothing else.
+    `compile` is what the compile commands alone take, `codegen` what reading, checking and adapting kernels takes, `judged`
+    what the budget is about. `done` and `wanted` count actions, for a query its labels. `problems` make the bench fail; with
+    `skipped` there is nothing else.
     """
 
     operators: int
@@ -29,6 +30,7 @@ class Row:
     done: int = 0
     wanted: int = 0
     compile: float = 0.0
+    codegen: float = 0.0
     judged: float = 0.0
     budget: float | None = None
     peers: dict[str, float] = field(default_factory=dict)
@@ -53,12 +55,15 @@ def row(
     done: int,
     wanted: int,
     compile_cpu: float = 0.0,
+    codegen_cpu: float = 0.0,
     beyond_compile: bool = False,
+    beyond_codegen: bool = False,
     budget: float | None = None,
     peers: dict[str, float],
     problems: Sequence[str],
 ) -> Row:
-    judged = max(0.0, run.cpu - compile_cpu) if beyond_compile else run.cpu
+    beyond = (compile_cpu if beyond_compile else 0.0) + (codegen_cpu if beyond_codegen else 0.0)
+    judged = max(0.0, run.cpu - beyond)
     return Row(
         operators=operators,
         scenario=scenario,
@@ -68,6 +73,7 @@ def row(
         done=done,
         wanted=wanted,
         compile=compile_cpu,
+        codegen=codegen_cpu,
         judged=judged,
         budget=budget,
         peers=peers,
@@ -102,7 +108,8 @@ def _cells(row: Row) -> tuple[str, ...]:
     ratios = ["-" if ratio is None else _short(ratio) for ratio in (row.ratio("scons"), row.ratio("ninja"))]
     actions = f"{row.done}" if row.done == row.wanted else f"{row.done} not {row.wanted}"
     budget = "" if row.budget is None else f"{row.judged:.2f} <= {row.budget:g} {_verdict(row.over_budget)}"
-    return (f"{row.cpu:.2f}", f"{row.wall:.2f}", *seconds, *ratios, actions, f"{row.peak / 1e6:.1f}", budget)
+    codegen = f"{row.codegen:.2f}" if row.codegen else "-"
+    return (f"{row.cpu:.2f}", codegen, f"{row.wall:.2f}", *seconds, *ratios, actions, f"{row.peak / 1e6:.1f}", budget)
 
 
 def _short(ratio: float) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tests.bench.actions import compiles, difference, executed, expected
+from tests.bench.actions import codegen_seconds, compiles, difference, executed, expected
 from tests.bench.measure import Run
 from tests.bench.report import Row, data, row, table
 from tests.bench.workspace import make_workspace
@@ -67,6 +67,17 @@ def test_what_is_done_twice_or_not_at_all_is_a_difference():
     assert "1 not done: ADAPT //ops/a; 1 done without need: ADAPT //ops/b" in difference(expected(["b"]), expected(["a"]))
 
 
+def test_codegen_is_the_cpu_of_the_steps_that_ran():
+    log = (
+        '{"event":"start","steps":3}\n'
+        '{"event":"step","mnemonic":"ADAPT","result":"run","cpu":0.25}\n'
+        '{"event":"step","mnemonic":"ADAPT","result":"failed"}\n'
+        '{"event":"step","mnemonic":"ASC","result":"run","cpu":0.5}\n'
+        '{"event":"step","mnemonic":"ADAPT","result":"run","cpu":0.5}\n'
+    )
+    assert codegen_seconds(log) == 0.75
+
+
 def test_compile_commands_of_peers_are_counted():
     assert compiles("[1/2] cc -x asc --npu-arch=dav-2201 -c\ncc -x asc --npu-arch=dav-3510 -c\ncopy a\n") == 2
 
@@ -82,6 +93,8 @@ def test_ratios_and_what_a_budget_is_about():
     assert (found.ratio("scons"), found.ratio("ninja"), found.ratio("make")) == (0.125, pytest.approx(10), None)
     assert found.judged == pytest.approx(0.3)
     assert not found.over_budget
+    assert made(compile_cpu=0.2, codegen_cpu=0.1, beyond_compile=True).judged == pytest.approx(0.3)
+    assert made(compile_cpu=0.2, codegen_cpu=0.1, beyond_compile=True, beyond_codegen=True).judged == pytest.approx(0.2)
     assert made(compile_cpu=0.2, budget=0.4).over_budget
     assert not made(compile_cpu=0.2).over_budget
     assert data([found])[0]["ratios"] == {"to_scons": 0.125, "to_ninja": pytest.approx(10)}
@@ -95,7 +108,7 @@ def test_the_table_fits_its_width_and_shows_what_is_wrong():
     ]
     lines = table(rows, ["ninja is left out"])
     assert max(map(len, lines)) <= 120
-    assert " ".join(lines[2].split()) == "kernel edit 0.50 0.60 4.00 0.05 0.12 10 3 40.0 0.30 <= 0.4 ok"
+    assert " ".join(lines[2].split()) == "kernel edit 0.50 - 0.60 4.00 0.05 0.12 10 3 40.0 0.30 <= 0.4 ok"
     assert "2500 not 0" in lines[3]
     assert lines[3].endswith("0.50 <= 0.3 OVER")
     assert "skipped: no skrules query yet" in lines[4]
