@@ -36,6 +36,11 @@ def is_name(text: str) -> bool:
     return bool(_NAME.match(text))
 
 
+def is_package(folder: str) -> bool:
+    """Tell whether a label can name the folder, relative to the workspace; "" and "." are the workspace itself."""
+    return folder in ("", ".") or all(_SEGMENT.match(segment) for segment in folder.split("/"))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
     """What people type for one or many labels: `ops/add`, `//ops/add:x`, `//ops/...`, `ops/...`."""

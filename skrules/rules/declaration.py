@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from skrules.errors import Location, UsageError, did_you_mean
-from skrules.label import Label, is_name, parse_pattern
+from skrules.label import Label, is_name, is_package, parse_pattern
 
 FILE_NAME = "SConscript"
 
@@ -136,6 +136,12 @@ def read_package(root: Path, package: str) -> tuple[Target, ...]:
     """Read `<root>/<package>/SConscript`. Raises UsageError with file and line for anything it may not contain."""
     path = root / package / FILE_NAME
     shown = f"{package}/{FILE_NAME}" if package else FILE_NAME
+    if not is_package(package):
+        raise UsageError(
+            f"no label can name the folder {package!a}",
+            at=Location(file=ascii(shown)[1:-1]),
+            hint="rename it: folders of packages have letters, digits and _ . - in their names, and none begins with . or -",
+        )
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

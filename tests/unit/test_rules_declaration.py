@@ -148,3 +148,13 @@ def test_a_folder_that_cannot_be_read_is_not_passed_over(root, monkeypatch):
     monkeypatch.setattr(os, "scandir", refuse)
     with pytest.raises(UsageError, match="ops/add: cannot read the folder: Permission denied"):
         find_packages(root, ["ops"])
+
+
+@pytest.mark.parametrize("name", ["a b", "a\nb", "-a", "\u7b97", "a\udcff"])
+def test_a_folder_that_no_label_can_name_is_no_package(tmp_path, name):
+    package = f"ops/{name}"
+    (tmp_path / package).mkdir(parents=True)
+    (tmp_path / package / "SConscript").write_text("")
+    with pytest.raises(UsageError, match="no label can name the folder") as error:
+        read_package(tmp_path, package)
+    assert str(error.value).isascii()
