@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -218,6 +221,34 @@ def test_a_run_that_is_ended_leaves_no_part_of_a_file(source, monkeypatch):
         run(source.parent, fix())
     assert [path.name for path in source.parent.iterdir()] == ["a.asc"]
     assert source.read_text() == "a = 1;\n"
+
+
+_KILLED = """
+import os, pathlib, signal, sys
+from skrules.findings import Fix
+from skrules.remediate import Request, remediate
+calls = []
+def sync(_):
+    calls.append(1)
+    if len(calls) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+os.fsync = sync
+fixes = [Fix(kind="rename-symbol", file=name, old_value="a", new_value="b") for name in ("a.asc", "b.asc", "c.asc")]
+remediate(pathlib.Path(sys.argv[1]), [Request(finding_id="x", fix=fix) for fix in fixes])
+"""
+
+
+def test_a_run_that_is_killed_leaves_files_whole_and_the_next_one_goes_on(source):
+    others = [source.with_name(name) for name in ("b.asc", "c.asc")]
+    for path in others:
+        path.write_text("a = 1;\n")
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", _KILLED, str(source.parent)], cwd=root, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert [path.read_text() for path in (source, *others)] == ["b = 1;\n", "a = 1;\n", "a = 1;\n"]
+    outcome = run(source.parent, fix(), fix(file="b.asc"), fix(file="c.asc"))
+    assert told(outcome) == ["skipped no_change", "applied rename-symbol", "applied rename-symbol"]
+    assert [path.read_text() for path in (source, *others)] == ["b = 1;\n"] * 3
 
 
 def test_what_a_killed_run_has_left_goes(source):
