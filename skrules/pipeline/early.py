@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -159,7 +159,9 @@ class EarlyStages:
         folder = self._workspace / placed.package
         return folder if placed.operator.is_alone else folder / placed.operator.sources[0]
 
-    def _fill(self, folder: str, job: Job | None, key: Mapping[str, str], make: Any, files: Sequence[Path] = ()) -> str:
+    def _fill(
+        self, folder: str, job: Job | None, key: Mapping[str, str], make: Callable[[Path], Called], files: Sequence[Path] = ()
+    ) -> str:
         inputs = [f"{self._place.workspace}/{name}" for name in job.placed.files] if job else []
 
         def write(place: Path) -> None:

@@ -17,7 +17,7 @@ class Ledger:
     """Steps in folders below `root`. `code` stands for all that decides what they make besides their inputs."""
 
     def __init__(self, root: Path, code: str) -> None:
-        self._root = root
+        self.root = root
         self._code = code
         self._journal = Journal(root / ".journal")
         self._digests = FileDigests(root)
@@ -30,12 +30,12 @@ class Ledger:
         """
         label = f"//{folder}"
         # Documents of stages name files by their whole path: in another place they are made again.
-        now = {**key, "code": self._code, "place": str(self._root)}
+        now = {**key, "code": self._code, "place": str(self.root)}
         digests = self._digests.digests(sorted(inputs))
         step = self._journal.step(label, folder)
         if step is not None and step.key == now and step.inputs == digests and step.outputs == self._outputs(folder):
             return _digest(step.outputs)
-        place = self._root / folder
+        place = self.root / folder
         self._journal.begin(label, folder)
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True, exist_ok=True)
@@ -46,8 +46,8 @@ class Ledger:
         return _digest(outputs)
 
     def _outputs(self, folder: str) -> dict[str, str]:
-        paths = sorted(path for path in (self._root / folder).rglob("*") if path.is_file())
-        return self._digests.digests(path.relative_to(self._root).as_posix() for path in paths)
+        paths = sorted(path for path in (self.root / folder).rglob("*") if path.is_file())
+        return self._digests.digests(path.relative_to(self.root).as_posix() for path in paths)
 
 
 def _digest(outputs: Mapping[str, str]) -> str:

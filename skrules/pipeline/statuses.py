@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+#: A package for each asset, and each of them verified or packaged.
+COMPLETED = "completed"
 VERIFIED = "verified"
 PACKAGED = "packaged"
 NEEDS_HUMAN = "needs-human"
@@ -21,9 +23,9 @@ ANALYZED = "analyzed"
 # From worst to best: a whole is as good as its worst part.
 _ORDER = (
     *(NEEDS_HUMAN, NEEDS_TOOLCHAIN, NEEDS_TARGET_ARCH, NEEDS_DEVICE, NEEDS_FIXTURE, SKIPPED_BY_USER),
-    *(ANALYZED, ADAPTED, CLEAN, PYBIND_GENERATED, PACKAGED, VERIFIED),
+    *(ANALYZED, ADAPTED, CLEAN, PYBIND_GENERATED, PACKAGED, VERIFIED, COMPLETED),
 )
-_GOOD = (VERIFIED, PACKAGED)
+_GOOD = (VERIFIED, PACKAGED, COMPLETED)
 
 # What a comparison says of a run, in the words of a pipeline. The published reason stays beside it.
 OF_VERDICT = {
@@ -61,5 +63,5 @@ def worst(endings: Iterable[Ending]) -> Ending:
 
 
 def exit_status(status: str) -> int:
-    """Return the published exit status: 0 for verified and packaged, 1 for every other end of a run."""
+    """Return the published exit status: 0 for verified, packaged and completed, 1 for every other end of a run."""
     return 0 if status in _GOOD else 1
