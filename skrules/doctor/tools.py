@@ -82,7 +82,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 def look_at_compiler(machine: Machine) -> Check:
     """Look for the compiler that the host toolchain uses, and have it read two lines."""
     name = "C++ compiler"
-    without = "without it the host toolchain builds nothing, and no machine without CANN can"
+    without = "the host toolchain builds nothing; on a machine without CANN nothing can be built"
     try:
         compiler = find_compiler(machine.environ)
     except ToolchainError as error:
