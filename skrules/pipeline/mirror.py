@@ -5,6 +5,7 @@ Only what changed is written, so that a build finds its own results as it left t
 
 from __future__ import annotations
 
+import itertools
 import os
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
@@ -178,7 +179,7 @@ def _other_sources(operator: Operator, leave_out: Path) -> frozenset[Path]:
 
 def _outside(operator: Operator, config: BuildConfig) -> tuple[Path, ...]:
     """Return the headers that the sources include and that lie outside of the asset's folder."""
-    root = _workspace_of(operator)
+    root = _workspace_of(operator) or operator.folder.parent
     words = list(operator.options)
     quoted = [root / folder for folder in include_folders(words)]
     angled = [root / folder for folder in angled_folders(words)]
@@ -195,20 +196,39 @@ def _outside(operator: Operator, config: BuildConfig) -> tuple[Path, ...]:
     )
 
 
-def _workspace_of(operator: Operator) -> Path:
-    """Return the folder that the operator's package and options are relative to."""
-    if operator.is_declared:
-        try:
-            return find_place(operator.folder, packages=(".",)).root
-        except UsageError:
-            pass
-    return operator.folder.parent.parent
+def _workspace_of(operator: Operator) -> Path | None:
+    """Return the folder of the workspace that declares an operator, to which its options are relative; None for others."""
+    if not operator.is_declared:
+        return None
+    try:
+        root = find_place(operator.folder, packages=(".",)).root
+    except UsageError:
+        return None
+    return root if root != operator.folder else None
 
 
 def _base(operators: Sequence[Operator], headers: Sequence[Path]) -> Path:
-    """Return the folder that stands for the root of the workspace: all that is copied lies in folders of it."""
-    roots = [*(_workspace_of(operator) for operator in operators), *(path.parent.parent for path in headers)]
+    """Return the folder that stands for the root of the workspace: all that is copied lies in folders of it.
+
+    It is that of the operators' own workspace; for others the one above the folder that holds them all, so that labels have
+    its name, as long as labels can.
+    """
+    workspaces = [_workspace_of(operator) for operator in operators]
+    roots = [root for root in workspaces if root is not None]
+    loose = [operator.folder.parent for operator, root in zip(operators, workspaces, strict=True) if root is None]
+    loose += [path.parent for path in headers if not any(path.is_relative_to(root) for root in roots)]
+    if loose:
+        shared = Path(os.path.commonpath(loose))
+        roots.append(shared.parent if _is_segment(shared.name) else shared)
     return Path(os.path.commonpath(roots))
+
+
+def _is_segment(name: str) -> bool:
+    try:
+        parse_pattern(f"//{name}/x")
+    except UsageError:
+        return False
+    return True
 
 
 def _inside(path: Path, base: Path) -> str:
@@ -226,12 +246,17 @@ def _check_package(package: str, operator: Operator) -> None:
 
 
 def _check_options(operator: Operator, base: Path) -> None:
-    relative = [folder for folder in include_folders(list(operator.options)) if not Path(folder).is_absolute()]
+    words = [*map(str, include_folders(list(operator.options))), *_following(operator.options, "-include")]
+    relative = [word for word in words if not Path(word).is_absolute()]
     if relative and _workspace_of(operator) != base:
         raise UsageError(
             f"{operator.name}: its options look for headers in '{relative[0]}' of its own workspace",
             hint="take operators of different workspaces in runs of their own",
         )
+
+
+def _following(words: Sequence[str], option: str) -> list[str]:
+    return [value for name, value in itertools.pairwise(words) if name == option]
 
 
 def _declaration(operator: Operator, contract: str, archs: Sequence[str], config: BuildConfig, words: Sequence[str]) -> str:

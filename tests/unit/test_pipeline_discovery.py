@@ -158,7 +158,20 @@ def test_a_build_config_is_part_of_the_workspace(tmp_path):
 
 def test_a_folder_that_no_label_can_name_is_refused(tmp_path):
     with pytest.raises(UsageError, match="cannot be a package"):
-        placed(tmp_path, read(operator(tmp_path / "my ops", "a")))
+        placed(tmp_path, read(operator(tmp_path / "my ops", "a"), operator(tmp_path / "ops", "b")))
+    (alone,) = placed(tmp_path, read(operator(tmp_path / "my ops", "a"))).placed
+    assert str(alone.label) == "//a"
+
+
+def test_options_of_a_workspace_keep_their_meaning_or_are_refused(tmp_path):
+    (tmp_path / "one/inc").mkdir(parents=True)
+    (tmp_path / "one/SConstruct").write_text("")
+    (tmp_path / "one/inc/far.h").write_text("")
+    folder = operator(tmp_path / "one/ops", "a", text='#include "far.h"\n' + KERNEL.format("a"))
+    (folder / "SConscript").write_text('operator(name="a", srcs=["a.asc"], archs=["dav-2201"], options=["-Iinc"])\n')
+    assert sorted(placed(tmp_path, read(folder)).copies) == ["inc/far.h", "ops/a/a.asc"]
+    with pytest.raises(UsageError, match="its own workspace"):
+        placed(tmp_path, read(folder, operator(tmp_path / "two", "b")))
 
 
 def test_kernels_of_one_folder_that_are_not_declared_are_not_built(tmp_path):
