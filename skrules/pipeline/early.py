@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,13 +46,14 @@ def code_digest() -> str:
         digest_tree(resources.package(), ("**/*.py", "**/*.yaml")),
         digest_tree(resources.templates()),
         digest_tree(resources.toolchains(), ("*.yaml",)),
-        *(installed.version(name) for name in ("jinja2", "PyYAML")),
+        *(platform.python_version(), *(installed.version(name) for name in ("jinja2", "PyYAML"))),
     ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
 
 
 class EarlyStages:
-    """Goes through the stages before the build. `texts` shows paths of the workspace as those that the user knows."""
+    """Goes through the stages before the build. What they say of files is told with paths that mean something elsewhere too:
+    those of the workspace, as a build has them, and those of the folder of results."""
 
     def __init__(self, place: Place, ledger: Ledger, config: BuildConfig, *, name: str, version: str, target_chip: str) -> None:
         self._place = place
@@ -83,7 +85,7 @@ class EarlyStages:
         document = self._document(folder, ADAPTED)
         ending = self._ending(folder, statuses.ADAPTED)
         if ending.is_stopping:
-            ending = replace(ending, notes=_told(document.get("escalations", ())) or ending.notes)
+            ending = replace(ending, notes=self._told(document.get("escalations", ())) or ending.notes)
         progress.stages[stages.ADAPT] = ending
         progress.entries = tuple(entry["entry_name"] for file in document.get("per_file", []) for entry in file["entries"])
 
@@ -175,13 +177,26 @@ class EarlyStages:
         result = self._document(folder, _RESULT)
         if result.get("status") == 0:
             return Ending(status=good)
-        lines = tuple(str(result.get("error") or result.get("output") or "").splitlines())
+        lines = self._shown(str(result.get("error") or result.get("output") or ""))
         return Ending(status=statuses.NEEDS_HUMAN, reason="codegen-findings", notes=lines)
 
     def _blockers(self, folder: str) -> tuple[str, ...]:
         paths = sorted((self._place.work / folder).rglob(_FINDINGS))
         findings = [finding for path in paths for finding in json.loads(path.read_bytes()).get("findings", [])]
-        return _told(finding for finding in findings if finding.get("severity") == "blocker")
+        return self._told(finding for finding in findings if finding.get("severity") == "blocker")
+
+    def _told(self, findings: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+        """Return findings of a document as lines: where, what, the rule, and what settles it."""
+        lines: list[str] = []
+        for finding in findings:
+            place = ":".join(str(finding[name]) for name in ("file", "line", "column") if finding.get(name))
+            lines.append(f"{place}: {finding.get('message')} [{finding.get('rule_id')}]")
+            lines += [f"  {line}" for line in str(finding.get("hint") or "").splitlines()]
+        return self._shown("\n".join(dict.fromkeys(lines)))
+
+    def _shown(self, text: str) -> tuple[str, ...]:
+        work = self._place.work
+        return tuple(text.replace(f"{self._workspace}/", "").replace(f"{work}/", f"{work.name}/").splitlines())
 
     def _document(self, folder: str, name: str) -> dict[str, Any]:
         try:
@@ -189,16 +204,6 @@ class EarlyStages:
         except (OSError, ValueError):
             return {}
         return document if isinstance(document, dict) else {}
-
-
-def _told(findings: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return findings of a document as lines: where, what, the rule, and what settles it."""
-    lines: list[str] = []
-    for finding in findings:
-        place = ":".join(str(finding[name]) for name in ("file", "line", "column") if finding.get(name))
-        lines.append(f"{place}: {finding.get('message')} [{finding.get('rule_id')}]")
-        lines += [f"  {line}" for line in str(finding.get("hint") or "").splitlines()]
-    return tuple(dict.fromkeys(lines))
 
 
 def _binding(manifest: Mapping[str, Any], source: str) -> dict[str, Any]:

@@ -48,20 +48,12 @@ def _lines(record: RunRecord, output: Path) -> list[str]:
         ending = progress.ending()
         reason = f" ({ending.reason})" if ending.reason else ""
         lines.append(f"{progress.job.placed.operator.name:<32} {ending.status}{reason}")
-        lines += [f"  {_shown(note, record)}" for note in ending.notes]
+        lines += [f"  {note}" for note in ending.notes]
     for identifier, ending in record.wide.items():
         if ending.is_stopping:
             lines.append(f"{'package of ' + record.slug:<32} {ending.status} ({stages.stage_of(identifier).folder})")
-            lines += [f"  {_shown(note, record)}" for note in ending.notes]
+            lines += [f"  {note}" for note in ending.notes]
     if record.result is not None and record.ending().is_good:
         shown = os.path.relpath(output / "deliverables/wheels" / record.slug)
         lines += [f"wheel: {shown}/{Path(name).name}" for name in record.result.wheels]
     return lines
-
-
-def _shown(text: str, record: RunRecord) -> str:
-    """Return a message with the files of the workspace called as the user knows them."""
-    base = os.path.relpath(record.mirror.base)
-    return text.replace(
-        f"{record.workspace}/", "" if base == "." else f"{base}/" if not base.startswith("..") else f"{record.mirror.base}/"
-    )
