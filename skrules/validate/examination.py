@@ -18,6 +18,8 @@ WITHOUT_REASON = "allow.without-reason"
 UNKNOWN = "allow.unknown-rule"
 UNUSED = "allow.unused"
 _ALLOW = "allow."
+# Rules on what adaptation puts right in the text that it makes, and says so: then the source is old, and nothing is stopped.
+_MENDED = {"sk.sys-args-api-current": "codegen.inline-sys-args-api-current"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,10 @@ def examine(
     A blocker of another room cannot be allowed, lowered or known already: without what it asks for there is no result.
     """
     asked = [rule for rule in rules if settings.severity.get(rule.id, rule.severity) is not None]
-    found = [*others, *(finding for rule in asked for finding in rule.check(subject))]
+    told_before = list(others)
+    mended = {(finding.rule, finding.at.file) for finding in told_before}
+    own = (finding for rule in asked for finding in rule.check(subject))
+    found = [*told_before, *(_unless_mended(finding, mended) for finding in own)]
     known_ids = {rule.id: rule for rule in rules}
     suppressions = [each for file in subject.files for each in read_suppressions(file.unit)]
     told, used = _without_allowed(found, suppressions, known_ids.keys())
@@ -69,6 +74,11 @@ def examine(
         allowed=allowed,
         known=len(told) - len(kept),
     )
+
+
+def _unless_mended(finding: Finding, mended: set[tuple[str, str]]) -> Finding:
+    is_mended = (_MENDED.get(finding.rule, ""), finding.at.file) in mended
+    return replace(finding, severity=Severity.WARNING) if is_mended and finding.severity is Severity.BLOCKER else finding
 
 
 def _is_firm(finding: Finding, own: Iterable[str]) -> bool:

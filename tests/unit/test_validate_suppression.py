@@ -90,3 +90,13 @@ def test_a_warning_of_adaptation_can_be_allowed_and_a_blocker_of_it_cannot():
     assert told(text, [finding("codegen.local-static", Severity.WARNING, 6)]) == []
     assert ("codegen.local-static", 6) in told(text, [finding("codegen.local-static", Severity.BLOCKER, 6)])
     assert told(text) == [("allow.unused", 6)]
+
+
+def test_what_adaptation_mends_stops_no_build():
+    text = TEXT.replace("32", "4") + "void f(sk::SkSystemArgs *s) { s->skBlockNum; }\n"
+    unit = read(text.encode(), "a.asc")
+    subject = Subject(files=(SubjectFile(unit=unit, is_header=False),))
+    assert [each.severity for each in examine(subject, RULES).findings] == [Severity.BLOCKER]
+    renamed = [finding("codegen.inline-sys-args-api-current", Severity.NOTE, 6)]
+    severities = {each.rule: each.severity for each in examine(subject, RULES, others=renamed).findings}
+    assert severities["sk.sys-args-api-current"] is Severity.WARNING
