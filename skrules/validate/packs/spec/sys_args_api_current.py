@@ -32,8 +32,8 @@ RULE = Rule(
     category="spec",
     title="members of sk::SkSystemArgs have their current names",
     explanation="The number of blocks is skNumBlocks or SkGetNumBlocks(). Its names of before, skBlockNum and SkGetBlockNum, "
-    "are gone from the toolkit. A build renames them in the text that it compiles, and the finding is a warning there; in a header "
-    "it stays a blocker.",
+    "are gone from the toolkit. A build renames them in the text that it compiles, and the finding is a warning there; in a "
+    "header it stays a blocker.",
     source="asc-devkit, SuperKernel guide for kernels that are launched directly, rule 4: "
     "https://gitcode.com/cann/asc-devkit/blob/82b89a15f26329511fc7fbc807d5132a1f9b4ba7/docs/zh/guide/编程指南/高级编程/SuperKernel/核函数直调算子额外适配说明.md",
     bad="""#include "kernel_operator.h"
