@@ -66,7 +66,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     place = tmp_path_factory.mktemp("installed")
     # The user's own cache: what takes long is compiled once on a machine.
     kept = ("PATH", "HOME", "LANG", "TMPDIR", "CXX", "SKRULES_CACHE", "XDG_CACHE_HOME")
-    environment = {name: os.environ[name] for name in kept if name in os.environ}
+    environment = {name: os.environ[name] for name in kept if name in os.environ} | {"SKRULES_CACHE_LIMIT": "0"}
     workspace = ScenarioWorkspace(place / "workspace", {**environment, "PYTHONPATH": os.environ.get("PYTHONPATH", "")})
     shutil.copytree(ROOT / "ops", workspace.root / "ops")
     shutil.copy(ROOT / "SConstruct", workspace.root)
