@@ -39,8 +39,8 @@ def run_compare(
     environment, `timeout_s` the wall time for all cases together, of the program and of the reference each;
     `reference_name` and `program_name` are their paths in messages. `through_torch`: the program is not run, but the operators
     are called by `torch_worker`, for which `env` tells where their package is; cases that no such call can run are left out,
-    and the verdict says so. Whatever the program or the reference does becomes
-    part of the verdict. Raises BuildError when `interrupted()` turns true; OSError of `work` itself passes through.
+    and the verdict says so. Whatever the program or the reference does becomes part of the verdict. Raises BuildError when
+    `interrupted()` turns true; OSError of `work` itself passes through.
     """
     if work.exists():
         shutil.rmtree(work)

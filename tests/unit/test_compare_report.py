@@ -40,6 +40,15 @@ def test_json_goes_there_and_back() -> None:
     assert data["cases"][0]["tensors"][0]["numbers"][0]["max_rel_error"] == "inf"
 
 
+def test_what_was_left_out_is_told() -> None:
+    verdict = replace(_verdict(GOOD), left_out=("case 'two' is not run: why",))
+    assert from_json(to_json(verdict)) == verdict
+    assert human_lines(verdict) == [
+        "//ops/add dav-2201 PASSED in 0.4s (1 case; 1 left out; max abs err 0.5)",
+        "  note: case 'two' is not run: why",
+    ]
+
+
 def test_json_of_another_version_is_refused() -> None:
     with pytest.raises(ValueError, match="version 2"):
         from_json({**to_json(_verdict(GOOD)), "schema_version": 2})

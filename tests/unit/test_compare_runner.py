@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from skrules.compare import runner
 from skrules.compare.case import Case, TensorCase
 from skrules.compare.report import from_json, to_json
 from skrules.compare.runner import run_compare
@@ -344,3 +345,19 @@ def test_all_padding_is_no_pass(tmp_path: Path) -> None:
     verdict = _compare(tmp_path, reference=text, cases=(ONE,))
     assert verdict.status is Status.INSUFFICIENT
     assert "no output element was compared" in verdict.cases[0].notes
+
+
+def test_a_worker_of_torch_that_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "import json, sys; print(len(json.load(open(sys.argv[1]))['cases'])); sys.exit('no torch of this kind')"
+    monkeypatch.setattr(runner, "worker", lambda _module: (sys.executable, "-c", program))
+    cases = [ONE, replace(TWO, blocks=3)]
+    verdict = run_compare(
+        tmp_path / "none", tmp_path / "work", "//a", "dav-2201", [DOUBLE], cases, None, dict(os.environ), 20.0, through_torch=True
+    )
+    (case,) = verdict.cases
+    (message,) = case.messages
+    assert message == ("//a case 'one': the program that calls it through torch ended with status 1\nno torch of this kind")
+    assert verdict.left_out == (
+        "case 'two' is not run: it has block_dim 3; a call through torch has the contract's number of blocks",
+    )
+    assert (tmp_path / "work" / "program.out").read_text() == "1\n"
