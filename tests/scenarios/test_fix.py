@@ -83,9 +83,9 @@ def test_a_file_that_cannot_be_edited_fails_and_the_others_are_edited(workspace)
 
 def test_what_validate_finds_is_edited_and_then_no_longer_found(workspace):
     with_old_name(workspace)
-    assert workspace.scons("validate", "ops/shift").status == 5
-    found = json.loads((workspace.root / "build/host/validate/ops/shift/findings.failed.json").read_bytes())["findings"]
-    (blocker,) = [each for each in found if each["severity"] == "blocker"]
-    assert blocker["actionable_by"] == ["codegen.apply-remediation"]
-    assert f"[{blocker['finding_id']}]" in workspace.scons("fix", "ops/shift").output
-    assert workspace.scons("validate", "ops/shift").status == 0
+    assert workspace.scons("validate", "ops/shift").status == 0  # a build renames it itself: a warning
+    file = workspace.root / "build/host/validate/ops/shift/findings.json"
+    (warning,) = [each for each in json.loads(file.read_bytes())["findings"] if each["severity"] == "warning"]
+    assert warning["actionable_by"] == ["codegen.apply-remediation"]
+    assert f"[{warning['finding_id']}]" in workspace.scons("fix", "ops/shift").output
+    assert "sk.sys-args-api-current" not in workspace.scons("validate", "ops/shift").output
