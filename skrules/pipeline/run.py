@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from skrules.commands.adapt_sk_from_global import check_package
 from skrules.commands.files import json_bytes
 from skrules.engine.files import write_if_changed
 from skrules.errors import SkrulesError, UsageError
@@ -35,6 +37,7 @@ def run_pipeline(request: PipelineRequest, environ: Mapping[str, str]) -> int:
 
     Raises UsageError and ToolchainError for what keeps it from beginning.
     """
+    check_package(argparse.Namespace(package_name=request.wheel_name, package_version=request.version))
     config = read_build_config(request.config, request.overrides)
     if stages.BUILD in request.selected and config.unbuildable:
         raise UsageError(

@@ -309,7 +309,12 @@ def test_stages_before_the_build_start_no_compiler(place):
 
 def test_what_keeps_a_run_from_beginning_is_an_error_of_usage(place):
     (place.root / "empty").mkdir()
-    for words in (("--asset", "nowhere"), ("--asset-root", "empty"), ("--asset-root", "ops", "--output-dir", "ops")):
+    for words in (
+        ("--asset", "nowhere"),
+        ("--asset-root", "empty"),
+        ("--asset-root", "ops", "--output-dir", "ops"),
+        ("--asset", "ops/scale", "--aggregate-wheel-name", "../x"),
+    ):
         ended = place.pipeline(*words, *(() if "--output-dir" in words else FAST))
         assert ended.status == 2, ended.output
         assert "Traceback" not in ended.output
