@@ -25,7 +25,6 @@ from skrules.validate.compat_file import load_compat
 from skrules.validate.document import KINDS, Document, read_document_file
 from skrules.validate.examination import examine
 from skrules.validate.registry import load_rules, rule_texts
-from skrules.validate.rule import Rule
 from skrules.validate.settings import DEFAULTS, Settings, beside, load_settings
 from skrules.validate.subject import Subject
 
@@ -61,8 +60,7 @@ def run(options: argparse.Namespace) -> int:
     settings = load_settings(bytes_of(options.settings), str(options.settings)) if options.settings else DEFAULTS
     rules = load_rules(beside(options.settings, name) for name in settings.rules)
     settings.check([rule.id for rule in rules])
-    asked = [rule for rule in rules if rule.category in PACKS[options.rule_pack]]
-    asked += [rule for rule in rules if rule.category == "contract" and rule not in asked]  # these look at what is named only
+    categories = (*PACKS[options.rule_pack], "contract")  # these look at documents that are named, whatever the pack
     archs = load_archs(resources.toolchains() / "ascend.yaml")
     compat = load_compat(resources.toolchains() / "compat.yaml", archs)
     target = compat.target_of_chip(options.target_chip, archs, options.target_cann) if options.target_chip else None
@@ -76,9 +74,17 @@ def run(options: argparse.Namespace) -> int:
         compat=compat,
     )
     baseline = _baseline(options.settings, settings)
-    examined = examine(subject, asked, settings=settings, baseline=baseline, others=_nothing_to_read(subject, options))
+    examined = examine(
+        subject,
+        rules,
+        settings=settings,
+        baseline=baseline,
+        others=_nothing_to_read(subject, options),
+        categories=categories,
+    )
     findings = examined.findings
-    metadata = {"compat": _compat_metadata(findings, asked, compat, target, options)} if _asks(asked, "compat") else None
+    asked = [rule.id for rule in rules if rule.category == "compat"] if "compat" in categories else []
+    metadata = {"compat": _compat_metadata(findings, asked, compat, target, options)} if asked else None
     root = options.asset.parent if options.asset.is_file() else options.asset
     report = Report(
         root=root,
@@ -101,10 +107,6 @@ def run(options: argparse.Namespace) -> int:
         metadata=metadata,
     )
     return 1 if blockers(findings) else 0
-
-
-def _asks(rules: Sequence[Rule], category: str) -> bool:
-    return any(rule.category == category for rule in rules)
 
 
 def _documents(options: argparse.Namespace) -> tuple[Document, ...]:
@@ -135,10 +137,9 @@ def _nothing_to_read(subject: Subject, options: argparse.Namespace) -> list[Find
 
 
 def _compat_metadata(
-    findings: Sequence[Finding], rules: Sequence[Rule], compat: Compat, target: Target | None, options: argparse.Namespace
+    findings: Sequence[Finding], names: Sequence[str], compat: Compat, target: Target | None, options: argparse.Namespace
 ) -> dict[str, Any]:
     """Return the published `compat` block. What nothing is known of is not verified, whatever was not found."""
-    names = [rule.id for rule in rules if rule.category == "compat"]
     found = [finding for finding in findings if finding.rule in names]
     products = target.products if target else ()
     facts = [fact for (_, product), fact in compat.facts.items() if product in {each.id for each in products}]
@@ -154,7 +155,7 @@ def _compat_metadata(
         "recorded_cann_versions": sorted({version for product in products for version in compat.cann_versions(product.id)}),
         "source_backed_fields": sorted({fact.feature for fact in facts}),
         "applicable_source_backed_fields": sorted({fact.feature for fact in applicable}),
-        "checked_rules": names,
+        "checked_rules": list(names),
         "verification": _verification(target, bool(facts), bool(applicable), options),
     }
 

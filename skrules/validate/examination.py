@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from skrules.findings import Finding, Severity
 from skrules.source.model import SourceUnit
 from skrules.validate.baseline import Known, keys_of
-from skrules.validate.rule import Rule
+from skrules.validate.rule import CATEGORIES, Rule
 from skrules.validate.settings import DEFAULTS, Settings
 from skrules.validate.subject import Subject
 from skrules.validate.suppression import Suppression, read_suppressions
@@ -41,13 +41,14 @@ def examine(
     baseline: frozenset[Known] = frozenset(),
     others: Iterable[Finding] = (),
     keyed: bool = False,
+    categories: Collection[str] = CATEGORIES,
 ) -> Examined:
     """Return what is to be said of a subject. `others` are findings of other rooms about the same files; `keyed` asks for what
-    a baseline would know them by.
+    a baseline would know them by; of `rules` only those of `categories` are asked.
 
     A blocker of another room cannot be allowed, lowered or known already: without what it asks for there is no result.
     """
-    asked = [rule for rule in rules if settings.severity.get(rule.id, rule.severity) is not None]
+    asked = [rule for rule in rules if rule.category in categories and settings.severity.get(rule.id, rule.severity) is not None]
     told_before = list(others)
     mended = {(finding.rule, finding.at.file) for finding in told_before}
     own = (finding for rule in asked for finding in rule.check(subject))
@@ -55,7 +56,9 @@ def examine(
     known_ids = {rule.id: rule for rule in rules}
     suppressions = [each for file in subject.files for each in read_suppressions(file.unit)]
     told, used = _without_allowed(found, suppressions, known_ids.keys())
-    told += _about_comments(subject, suppressions, used, known_ids, {finding.rule for finding in found})
+    unasked = known_ids.keys() - {rule.id for rule in asked}
+    about = _about_comments(subject, suppressions, used, known_ids, {finding.rule for finding in found}, unasked)
+    told += [finding for finding in about if finding.rule not in unasked]
     told = [_with_severity(finding, settings) for finding in told if _is_on(finding, settings)]
     order = {file.path: place for place, file in enumerate(subject.files)}
     told = sorted(dict.fromkeys(told), key=lambda finding: (order.get(finding.at.file, len(order)), finding.at, finding.rule))
@@ -120,8 +123,10 @@ def _about_comments(
     used: dict[Suppression, set[str]],
     rules: dict[str, Rule],
     others: set[str],
+    unasked: Set[str],
 ) -> list[Finding]:
-    """Return what is wrong with the comments themselves. `others` are the rules of other rooms that found something."""
+    """Return what is wrong with the comments themselves. `others` are the rules of other rooms that found something; whether
+    a comment is needed for one that is `unasked` is not known."""
     units: dict[str, SourceUnit] = {file.path: file.unit for file in subject.files}
     findings: list[Finding] = []
 
@@ -142,7 +147,7 @@ def _about_comments(
             tell(WITHOUT_REASON, suppression, "the comment gives no reason, and allows nothing", "say why it is right here")
             continue
         for name in suppression.rules:
-            if name not in strange and name not in used.get(suppression, ()):
+            if name not in strange and name not in unasked and name not in used.get(suppression, ()):
                 tell(UNUSED, suppression, f"nothing here is against {name}: the comment can go")
     return findings
 

@@ -100,3 +100,11 @@ def test_what_adaptation_mends_stops_no_build():
     renamed = [finding("codegen.inline-sys-args-api-current", Severity.NOTE, 6)]
     severities = {each.rule: each.severity for each in examine(subject, RULES, others=renamed).findings}
     assert severities["sk.sys-args-api-current"] is Severity.WARNING
+
+
+def test_comments_on_rules_that_are_not_asked_are_left_alone():
+    text = TEXT.replace(BIND, f"{BIND}  // skrules: allow(sk.bind-mask-known) of tomorrow")
+    unit = read(text.encode(), "a.asc")
+    subject = Subject(files=(SubjectFile(unit=unit, is_header=False),))
+    for categories in (("sk",), ("compat",), ("spec",), ("spec", "sk")):
+        assert examine(subject, RULES, categories=categories).findings == ()
