@@ -11,7 +11,7 @@ from typing import Any
 from skrules.commands.adapt_sk_from_global import check_package
 from skrules.commands.files import json_bytes
 from skrules.engine.files import write_if_changed
-from skrules.errors import SkrulesError, UsageError
+from skrules.errors import BuildError, SkrulesError, UsageError
 from skrules.pipeline import artifacts, mirror, stages, state, statuses, sync
 from skrules.pipeline.build_config import BuildConfig, read_build_config
 from skrules.pipeline.course import Course
@@ -35,18 +35,22 @@ _STAGE_WORK = "stage-work"
 def run_pipeline(request: PipelineRequest, environ: Mapping[str, str]) -> int:
     """Go through the stages and return the exit status: 0 only for verified, packaged, and a whole set of these.
 
-    Raises UsageError and ToolchainError for what keeps it from beginning.
+    Raises UsageError and ToolchainError for what keeps it from beginning, BuildError for what cannot be written.
     """
     check_package(argparse.Namespace(package_name=request.wheel_name, package_version=request.version))
     config = read_build_config(request.config, request.overrides)
     if stages.BUILD in request.selected and config.unbuildable:
         raise UsageError(
             f"{config.unbuildable[0]} of the build config is for a setup.py: operators are linked by the build itself",
-            at=None,
             hint="--stages 05 makes the project for pip, with these flags",
         )
     with OutputPlace(request.output, clean=request.clean, resume_from=request.resume_from):
-        return _Pipeline(request, config, environ).run()
+        try:
+            return _Pipeline(request, config, environ).run()
+        except BrokenPipeError:
+            raise
+        except OSError as error:  # a full disk, a folder that may not be written
+            raise BuildError(f"{error.filename or request.output}: {error.strerror or error}") from error
 
 
 class _Pipeline:
