@@ -31,7 +31,9 @@ class Member:
     def fixture_cases(self) -> bytes:
         """Return the cases of an operator that has none of its own, but a fixture of the public tool; b"" otherwise."""
         operator = self.operator
-        if operator.cases or not (operator.folder / FIXTURE).is_file() or not self.unit.resolved:
+        # Where several operators share a folder it is not known whose the fixture is.
+        is_own = operator.is_alone and not operator.cases and (operator.folder / FIXTURE).is_file()
+        if not is_own or not self.unit.resolved:
             return b""
         from skrules.pipeline.fixture import cases_of_fixture  # numpy is not needed otherwise
 

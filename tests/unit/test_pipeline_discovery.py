@@ -227,3 +227,15 @@ def test_a_published_fixture_becomes_cases(tmp_path):
         cases_of_fixture(path, unit.resolved)
     with pytest.raises(UsageError, match="one entry"):
         cases_of_fixture(path, ())
+
+
+def test_files_of_one_folder_are_operators_of_one_package(tmp_path):
+    folder = operator(tmp_path / "ops", "a", text='#include "own.h"\n' + KERNEL.format("a"))
+    (folder / "b.asc").write_text(KERNEL.format("b"))
+    (folder / "own.h").write_text("")
+    (folder / "contract.yaml").write_text("of somebody")
+    plan = placed(tmp_path, read(folder / "a.asc", folder / "b.asc"))
+    assert [str(each.label) for each in plan.placed] == ["//ops/a", "//ops/a:b"]
+    assert sorted(plan.copies) == ["ops/a/a.asc", "ops/a/b.asc", "ops/a/own.h"]
+    mirror.write(plan, tmp_path / "out")
+    assert len(load_workspace(tmp_path / "out", plan.packages).requested) == 2
