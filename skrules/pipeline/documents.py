@@ -14,7 +14,7 @@ from skrules.pipeline.statuses import Ending
 
 MAP = "artifact-map.json"
 MANIFEST = "run-manifest.json"
-_EMULATED = "Everything was run on the CPU by the host toolchain: no result here is a device result."
+_EMULATED = "Built for the CPU by the host toolchain: nothing here is a device result, and the wheel is for no device."
 
 
 def begin_documents(output: Path, status: str) -> None:

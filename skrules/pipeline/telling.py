@@ -20,7 +20,7 @@ def tell(records: Sequence[RunRecord], ending: Ending, output: Path, *, mode: st
     """Print how each operator ended and, as the last line, the published summary; return the exit status."""
     lines = [line for record in records for line in _lines(record, output)]
     if any(record.is_emulated for record in records):
-        lines.append("emulated: kernels ran on the CPU, so nothing here is a device result")
+        lines.append("emulated: built for the CPU by the host toolchain, so nothing here is a device result")
     summary: dict[str, Any] = {
         "status": ending.status,
         "stages": sum(len(record.stage_endings()) for record in records),
