@@ -6,6 +6,7 @@ import pytest
 
 from skrules.errors import UsageError
 from skrules.findings import Severity
+from skrules.rules.place import declared_settings
 from skrules.source import read
 from skrules.validate.baseline import baseline_bytes, load_baseline
 from skrules.validate.examination import examine
@@ -161,3 +162,24 @@ def test_a_rule_that_is_not_as_it_must_be(tmp_path, text, message):
         load_rules([path])
     assert message in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        ("Workspace(packages=['ops'], validate='tools/validate.yaml')", "tools/validate.yaml"),
+        ("Workspace(['ops'], 'validate.yaml')", "validate.yaml"),
+        ("Workspace(['ops'])", ""),
+        ("", ""),
+        ("(", ""),
+    ],
+)
+def test_commands_know_the_settings_that_the_sconstruct_names(tmp_path, text, settings):
+    (tmp_path / "SConstruct").write_text(text)
+    assert declared_settings(tmp_path) == settings
+
+
+def test_settings_that_the_sconstruct_computes_are_not_passed_over(tmp_path):
+    (tmp_path / "SConstruct").write_text("Workspace(['ops'], validate=NAME + '.yaml')")
+    with pytest.raises(UsageError, match="SConstruct:1:29: the settings of validation are computed"):
+        declared_settings(tmp_path)
