@@ -31,7 +31,9 @@ PROGRAM, TORCH = "program", "torch"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildRequest:
     """`labels` are those to build, `compared` those of them to run, by each of `backends`. `variables` are `NAME=value` for
-    SCons, `wheel_variables` where a wheel is made. `torch_if_possible`: without an emulated npu the other backends do."""
+    SCons, `wheel_variables` where a wheel is made. `torch_if_possible`: without an emulated npu the other backends do.
+    `settings` is the file of what the workspace decides about rules, or "".
+    """
 
     workspace: Path
     packages: tuple[str, ...]
@@ -44,6 +46,7 @@ class BuildRequest:
     jobs: int | None
     environment: Mapping[str, str]
     torch_if_possible: bool = False
+    settings: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +138,9 @@ def _open(request: BuildRequest, backend: str = "") -> Opened:
         **({"BACKEND": backend} if backend else {}),
         "BUILD": BUILD,
     }
-    return open_workspace(request.workspace, request.packages, read_request(words, variables), request.environment)
+    return open_workspace(
+        request.workspace, request.packages, read_request(words, variables), request.environment, settings=request.settings
+    )
 
 
 def _events(log: Path, backend: str) -> list[dict[str, Any]]:

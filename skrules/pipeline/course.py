@@ -40,6 +40,7 @@ class Course:
             name=record.wheel_name,
             version=record.request.version,
             target_chip=record.request.target_chip,
+            settings=(record.mirror.settings, record.mirror.decisions),
         )
 
     def go(self) -> None:
@@ -127,6 +128,7 @@ class Course:
             variables=variables,
             jobs=request.jobs,
             environment=self._environment,
+            settings=record.mirror.settings,
         )
         try:
             result = build(asked, record.stage_folder(stages.BUILD))

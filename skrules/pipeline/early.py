@@ -55,13 +55,24 @@ class EarlyStages:
     """Goes through the stages before the build. What they say of files is told with paths that mean something elsewhere too:
     those of the workspace, as a build has them, and those of the folder of results."""
 
-    def __init__(self, place: Place, ledger: Ledger, config: BuildConfig, *, name: str, version: str, target_chip: str) -> None:
+    def __init__(
+        self,
+        place: Place,
+        ledger: Ledger,
+        config: BuildConfig,
+        *,
+        name: str,
+        version: str,
+        target_chip: str,
+        settings: tuple[str, tuple[str, ...]] = ("", ()),
+    ) -> None:
         self._place = place
         self._ledger = ledger
         self._config = config
         self._name = name
         self._version = version
         self._chip = target_chip
+        self._settings, self._decisions = settings
         self._adapted: dict[str, str] = {}
 
     def detect(self, progress: Progress) -> None:
@@ -102,12 +113,13 @@ class EarlyStages:
         def make(place: Path) -> Called:
             called = []
             for target in asked:
-                words = ["--target-chip", target] if target else []
+                words: list[object] = ["--target-chip", target] if target else []
+                words += ["--settings", self._workspace / self._settings] if self._settings else []
                 output = place / target if len(asked) > 1 else place
                 called.append(call("validate-operator", "--asset", asset, "--output-dir", output, "--rule-pack", pack, *words))
             return max(called, key=lambda each: each.status)
 
-        self._fill(folder, None, key, make)
+        self._fill(folder, None, key, make, files=[self._workspace / name for name in self._decisions])
         ending = self._ending(folder, statuses.CLEAN)
         if ending.status == statuses.NEEDS_HUMAN:
             ending = Ending(status=ending.status, reason=f"{pack}-blocker", notes=self._blockers(folder) or ending.notes)

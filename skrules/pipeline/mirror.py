@@ -20,9 +20,11 @@ from skrules.pipeline.build_config import BuildConfig
 from skrules.pipeline.discovery import PASSED_OVER
 from skrules.pipeline.operators import CASES, Operator
 from skrules.rules.declaration import FILE_NAME
+from skrules.rules.place import Place as WorkspacePlace
 from skrules.rules.place import find_place
 from skrules.source.includes import local_headers
 from skrules.toolchain.command_line import angled_folders, include_folders
+from skrules.validate.settings import beside, load_settings
 
 #: Folder of the build, of which no label can be: it begins with a dot.
 BUILD = ".build"
@@ -52,13 +54,18 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mirror:
-    """`base` is the folder that its root stands for; `copies` are files by their path in it, `texts` what is written anew."""
+    """`base` is the folder that its root stands for; `copies` are files by their path in it, `texts` what is written anew.
+
+    `settings` is the file of what the workspace decides about rules, or "", and `decisions` are it and what it names.
+    """
 
     base: Path
     packages: tuple[str, ...]
     placed: tuple[Placed, ...]
     copies: Mapping[str, Path]
     texts: Mapping[str, bytes]
+    settings: str = ""
+    decisions: tuple[str, ...] = ()
 
 
 def plan(
@@ -109,12 +116,23 @@ def plan(
                 contract=f"{package}/{contract}" if contract else "",
             )
         )
+    settings, decisions = _settings(operators, base)
+    copies |= decisions
     packages = tuple(sorted({each.package.partition("/")[0] for each in placed}))
     texts |= {f"{package}/{FILE_NAME}": "\n".join(calls).encode() for package, calls in declarations.items()}
     if config.force_includes:
         texts[_FORCED] = _forced(config)
-    texts[_SCONSTRUCT] = f"from skrules.scons import Workspace\n\nWorkspace(packages={list(packages)!r})\n".encode()
-    return Mirror(base=base, packages=packages, placed=tuple(placed), copies=copies, texts=texts)
+    validate = f", validate={settings!r}" if settings else ""
+    texts[_SCONSTRUCT] = f"from skrules.scons import Workspace\n\nWorkspace(packages={list(packages)!r}{validate})\n".encode()
+    return Mirror(
+        base=base,
+        packages=packages,
+        placed=tuple(placed),
+        copies=copies,
+        texts=texts,
+        settings=settings,
+        decisions=tuple(decisions),
+    )
 
 
 def write(mirror: Mirror, root: Path) -> None:
@@ -196,15 +214,40 @@ def _outside(operator: Operator, config: BuildConfig) -> tuple[Path, ...]:
     )
 
 
-def _workspace_of(operator: Operator) -> Path | None:
-    """Return the folder of the workspace that declares an operator, to which its options are relative; None for others."""
+def _place_of(operator: Operator) -> WorkspacePlace | None:
+    """Return the workspace that declares an operator, to which its options are relative; None for others."""
     if not operator.is_declared:
         return None
     try:
-        root = find_place(operator.folder, packages=(".",)).root
+        place = find_place(operator.folder, packages=(".",))
     except UsageError:
         return None
-    return root if root != operator.folder else None
+    return place if place.root != operator.folder else None
+
+
+def _workspace_of(operator: Operator) -> Path | None:
+    place = _place_of(operator)
+    return place.root if place else None
+
+
+def _settings(operators: Sequence[Operator], base: Path) -> tuple[str, dict[str, Path]]:
+    """Return the file of what the operators' workspace decides about rules, or "", and copies of it and what it names.
+
+    Raises UsageError where they are of several workspaces, whose decisions cannot all be followed at once.
+    """
+    places = [_place_of(operator) for operator in operators]
+    deciding = next((place for place in places if place and place.settings), None)
+    if deciding is None:
+        return "", {}
+    if deciding.root != base or any(place is None or place.root != base for place in places):
+        raise UsageError(
+            f"{deciding.root / deciding.settings} decides about rules for some of the operators only",
+            hint="take operators of different workspaces in runs of their own",
+        )
+    path = base / deciding.settings
+    settings = load_settings(bytes_of(path), deciding.settings)
+    named = [path, *(beside(path, name) for name in (settings.baseline, *settings.rules) if name)]
+    return deciding.settings, {_inside(each, base): each for each in named}
 
 
 def _base(operators: Sequence[Operator], headers: Sequence[Path]) -> Path:

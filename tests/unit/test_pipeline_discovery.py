@@ -239,3 +239,20 @@ def test_files_of_one_folder_are_operators_of_one_package(tmp_path):
     assert sorted(plan.copies) == ["ops/a/a.asc", "ops/a/b.asc", "ops/a/own.h"]
     mirror.write(plan, tmp_path / "out")
     assert len(load_workspace(tmp_path / "out", plan.packages).requested) == 2
+
+
+def test_what_a_workspace_decides_about_rules_comes_with_it(tmp_path):
+    root = tmp_path / "one"
+    (root / "own").mkdir(parents=True)
+    (root / "SConstruct").write_text('Workspace(packages=["ops"], validate="rules.yaml")\n')
+    (root / "rules.yaml").write_text("severity: {sk.bind-mask-known: off}\nbaseline: known.json\nrules: [own/extra.py]\n")
+    (root / "known.json").write_text("{}")
+    (root / "own/extra.py").write_text("")
+    folder = operator(root / "ops", "a")
+    (folder / "SConscript").write_text('operator(name="a", srcs=["a.asc"], archs=["dav-2201"])\n')
+    plan = placed(tmp_path, read(folder))
+    assert plan.settings == "rules.yaml"
+    assert sorted(plan.decisions) == ["known.json", "own/extra.py", "rules.yaml"]
+    assert b"Workspace(packages=['ops'], validate='rules.yaml')" in plan.texts["SConstruct"]
+    with pytest.raises(UsageError, match="some of the operators only"):
+        placed(tmp_path, read(folder, operator(tmp_path / "two", "b")))
