@@ -14,6 +14,10 @@ if TYPE_CHECKING:  # a run in which nothing is to do reads statuses, and has no 
     from skrules.rules.graph import Graph
 
 
+#: The name of the file with what is to be said of an operator; here, because a run in which nothing is to do reads it.
+FINDINGS = "findings.json"
+
+
 class Outcome(enum.Enum):
     """What a run did about an output: made it, found it current, failed to make it, or did not come to it."""
 

@@ -19,6 +19,7 @@ from skrules.arch import ArchTable
 from skrules.engine.action import Action
 from skrules.engine.files import bytes_of, write_atomically
 from skrules.errors import UsageError
+from skrules.rules.status import FINDINGS
 
 if TYPE_CHECKING:  # most builds adapt nothing, and ask no rule
     from skrules.contract.entry import Resolution
@@ -34,7 +35,6 @@ if TYPE_CHECKING:  # most builds adapt nothing, and ask no rule
     from skrules.validate.settings import Settings
 
 MNEMONIC = "VALIDATE"
-FILE_NAME = "findings.json"
 _FAILED_NAME = "findings.failed.json"
 _FACTS = ("compat.yaml", "ascend.yaml")
 
@@ -153,9 +153,9 @@ def validation_action(target: Target, generated: Generated, context: Context) ->
         label=str(target.label),
         what=generated.action.what,
         inputs=generated.action.inputs,
-        outputs=(f"{folder}/{FILE_NAME}",),
+        outputs=(f"{folder}/{FINDINGS}",),
         key=generated.action.key,
-        run=functools.partial(_run, target, context.validation, f"{folder}/{FILE_NAME}", f"{folder}/{_FAILED_NAME}", depfile),
+        run=functools.partial(_run, target, context.validation, f"{folder}/{FINDINGS}", f"{folder}/{_FAILED_NAME}", depfile),
         depfile=depfile,
         search=tuple(word for word in generated.action.search if not word.startswith("@")),
         roles={**dict.fromkeys(sources, "source"), contract: "contract"},

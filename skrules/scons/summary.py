@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from skrules.engine.manifest import Manifest
-from skrules.rules.status import Outcome, Status, from_notes, totals
-from skrules.rules.validate import FILE_NAME
+from skrules.rules.status import FINDINGS, Outcome, Status, from_notes, totals
 from skrules.scons.output import put
 
 if TYPE_CHECKING:  # a run in which nothing is to do has no steps
@@ -52,7 +51,7 @@ def known_statuses(manifest: Manifest, without: frozenset[str] = frozenset()) ->
 def known_findings(manifest: Manifest, without: frozenset[str] = frozenset()) -> list[str]:
     """Return the files of findings that a manifest vouches for, of all labels but those `without`."""
     groups = [group for label, group in sorted(manifest.groups.items()) if label not in without]
-    return [name for group in groups for name in group.files if name.endswith(f"/{FILE_NAME}")]
+    return [name for group in groups for name in group.files if name.endswith(f"/{FINDINGS}")]
 
 
 def findings_lines(root: Path, paths: Iterable[str]) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from skrules.errors import UsageError
@@ -183,3 +186,12 @@ def test_settings_that_the_sconstruct_computes_are_not_passed_over(tmp_path):
     (tmp_path / "SConstruct").write_text("Workspace(['ops'], validate=NAME + '.yaml')")
     with pytest.raises(UsageError, match="SConstruct:1:29: the settings of validation are computed"):
         declared_settings(tmp_path)
+
+
+def test_a_run_in_which_nothing_is_to_do_does_not_wait_for_the_rules():
+    code = "import sys, skrules.scons.workspace; print(*sorted(name for name in sys.modules if name.startswith('skrules')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "skrules.scons.workspace" in done.stdout.split()
+    assert not [
+        name for name in done.stdout.split() if "validate" in name or name.startswith(("skrules.source", "skrules.report"))
+    ]
