@@ -12,7 +12,7 @@ from skrules.engine.files import bytes_of
 from skrules.errors import UsageError
 from skrules.remediate import Status, remediate
 from skrules.remediate.difference import unified
-from skrules.remediate.document import DOCUMENT, read_findings, report
+from skrules.remediate.document import DOCUMENT, read_requests, report
 from skrules.remediate.summary import summary
 
 
@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     asset: Path = options.asset_dir
     if not asset.is_dir():
         raise UsageError(f"there is no folder '{asset}'")
-    requests = read_findings(bytes_of(options.findings), str(options.findings))
+    requests = read_requests(bytes_of(options.findings), str(options.findings))
     if options.dry_run:
         outcome = remediate(asset, requests, dry_run=True)
         sys.stdout.flush()

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from skrules.engine.files import bytes_of, write_atomically
+from skrules.commands.files import write_result
+from skrules.engine.files import bytes_of
 from skrules.errors import UsageError
 from skrules.explanations import load_explanations
 from skrules.report import FORMATS, Report, RuleText, render, write
@@ -29,23 +30,21 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     files = list(dict.fromkeys(file for path in options.paths for file in _files(path)))
     findings = tuple(dict.fromkeys(finding for file in files for finding in read_envelope(bytes_of(file), str(file))))
-    rules = {**_explained(), **rule_texts(load_rules())}
+    report = Report(root=options.root, rules={**_explained(), **rule_texts(load_rules())}, stage="validate")
     if options.output is None:
-        write(findings, options.format, sys.stdout, root=options.root, rules=rules, stage="validate")
-        return 0
-    texts = {name: RuleText(*text) for name, text in rules.items()}
-    text = render(findings, options.format, Report(root=options.root, rules=texts, stage="validate"))
-    try:
-        write_atomically(options.output, text.encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise UsageError(f"cannot write {options.output}: {error.strerror}") from error
+        write(findings, options.format, report, sys.stdout)
+    else:
+        text = render(findings, options.format, report)
+        write_result(text.encode("utf-8", "backslashreplace"), options.output, files)
     return 0
 
 
-def _explained() -> dict[str, tuple[str, ...]]:
-    """Return title, explanation, help and category of the findings of reading and adaptation."""
-    table = load_explanations()
-    return {rule: (each.why.partition(". ")[0].rstrip("."), each.why, each.settles, "codegen") for rule, each in table.items()}
+def _explained() -> dict[str, RuleText]:
+    """Return what reports say of the findings of reading and adaptation."""
+    return {
+        rule: RuleText(each.why.partition(". ")[0].rstrip("."), each.why, each.settles, "codegen")
+        for rule, each in load_explanations().items()
+    }
 
 
 def _files(path: Path) -> Iterator[Path]:

@@ -8,14 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from skrules.engine.files import write_atomically
-from skrules.errors import NeedsHuman, UsageError
+from skrules.commands.files import write_result
+from skrules.errors import NeedsHuman
 from skrules.findings import Finding, Severity, blockers
 from skrules.report import FORMATS, Report, render, write
 from skrules.rules.generation import needs_human
-
-_SOURCE = "operator-codegen"
-_STAGE = "adapt"
 
 
 def declare_findings(parser: argparse.ArgumentParser, where: str) -> None:
@@ -30,17 +27,14 @@ def tell(name: str, findings: Sequence[Finding], options: argparse.Namespace, st
     Without a format people are told on standard error: all findings when there is a blocker, else warnings. Raises NeedsHuman
     then, and UsageError for a file that cannot be written.
     """
-    report = Report(source=_SOURCE, stage=_STAGE)
+    report = Report(source="operator-codegen", stage="adapt")
     if options.findings_output:
         text = render(findings, options.format or "text", report)
-        try:
-            write_atomically(options.findings_output, text.encode("utf-8", "backslashreplace"))
-        except OSError as error:
-            raise UsageError(f"cannot write {options.findings_output}: {error.strerror}") from error
+        write_result(text.encode("utf-8", "backslashreplace"), options.findings_output, ())
     elif options.format:
-        write(findings, options.format, stream, source=_SOURCE, stage=_STAGE)
+        write(findings, options.format, report, stream)
         return NeedsHuman.exit_code if blockers(findings) else 0
     if blockers(findings):
         raise needs_human(name, findings)
-    write([finding for finding in findings if finding.severity is Severity.WARNING], "text", sys.stderr)
+    write([finding for finding in findings if finding.severity is Severity.WARNING], "text", report, sys.stderr)
     return 0

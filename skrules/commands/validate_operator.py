@@ -15,9 +15,7 @@ from skrules.commands.files import OutputFolder
 from skrules.engine.files import bytes_of
 from skrules.errors import Location, UsageError
 from skrules.findings import Finding, Severity, blockers
-from skrules.report import FORMATS, write
-from skrules.report.formats import Report, render
-from skrules.report.rules import RuleText
+from skrules.report import FORMATS, Report, render, write
 from skrules.validate.asset import read_asset_files
 from skrules.validate.baseline import load_baseline
 from skrules.validate.compat import Compat, Target
@@ -88,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
     root = options.asset.parent if options.asset.is_file() else options.asset
     report = Report(
         root=root,
-        rules={name: RuleText(*text) for name, text in rule_texts(rules).items()},
+        rules=rule_texts(rules),
         stage=options.stage,
         iteration=options.iteration_index,
         metadata=metadata,
@@ -96,16 +94,7 @@ def run(options: argparse.Namespace) -> int:
     with OutputFolder(options.output_dir) as output:
         document = render(findings, "json", report).encode()
         output.publish({DOCUMENT: document, REPORT: _markdown(findings, examined.allowed, examined.known).encode()})
-    write(
-        findings,
-        options.format,
-        sys.stdout,
-        root=root,
-        rules=rule_texts(rules),
-        stage=options.stage,
-        iteration=options.iteration_index,
-        metadata=metadata,
-    )
+    write(findings, options.format, report, sys.stdout)
     return 1 if blockers(findings) else 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,29 +10,21 @@ from skrules.errors import Location, UsageError
 from skrules.findings import Fix
 from skrules.remediate.kinds import kinds
 from skrules.remediate.remediation import Outcome, Request, Status
+from skrules.report.published import REMEDIATION, read_items
 
 DOCUMENT = "operator-sk-remediation.json"
-ACTOR = "codegen.apply-remediation"
 _TEXTS = ("target_file", "old_value", "new_value", "digest")
 
 
-def read_findings(data: bytes, shown: str) -> tuple[Request, ...]:
+def read_requests(data: bytes, shown: str) -> tuple[Request, ...]:
     """Return the fixes of a findings document: an object with a list `findings`. Raises UsageError when it is none.
 
     What is wrong with a single finding's fix is told in its result, like what is wrong with its file.
     """
-    at = Location(file=shown)
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"not JSON: {error}", at=at) from None
-    findings = document.get("findings") if isinstance(document, dict) else None
-    if not isinstance(findings, list):
-        raise UsageError("no object with a list 'findings'", at=at, hint="skrules validate-operator writes such a file")
     requests = []
-    for index, finding in enumerate(findings):
+    for index, finding in enumerate(read_items(data, shown)):
         if not isinstance(finding, dict):
-            raise UsageError(f"findings[{index}] is no object", at=at)
+            raise UsageError(f"findings[{index}] is no object", at=Location(file=shown))
         requests.append(_request(finding, index))
     return tuple(requests)
 
@@ -42,7 +33,7 @@ def _request(finding: Mapping[str, Any], index: int) -> Request:
     name = next((finding[key] for key in ("finding_id", "rule_id") if isinstance(finding.get(key), str)), f"findings[{index}]")
     actors = finding.get("actionable_by")
     hint = finding.get("remediation_hint")
-    is_ours = isinstance(actors, list) and ACTOR in actors
+    is_ours = isinstance(actors, list) and REMEDIATION in actors
     if not is_ours or not isinstance(hint, dict) or not isinstance(hint.get("kind"), str) or hint["kind"] not in kinds():
         return Request(finding_id=name, fix=None)
     wrong = next((key for key in _TEXTS if not isinstance(hint.get(key) or "", str)), "")

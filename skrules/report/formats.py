@@ -12,7 +12,7 @@ from skrules.errors import UsageError, did_you_mean
 from skrules.findings import Finding
 from skrules.report.github import render_github
 from skrules.report.published import envelope
-from skrules.report.rules import Rules, RuleText
+from skrules.report.rules import Rules
 from skrules.report.sources import Sources
 from skrules.report.text import has_colour, render_text
 
@@ -59,24 +59,8 @@ def render(findings: Sequence[Finding], format_name: str, report: Report, *, col
     raise UsageError(f"unknown format '{format_name}'", allowed=FORMATS, hint=did_you_mean(format_name, FORMATS))
 
 
-def write(
-    findings: Sequence[Finding],
-    format_name: str,
-    stream: TextIO,
-    *,
-    rules: Mapping[str, tuple[str, ...]] | None = None,
-    root: Path = Path(),
-    source: str = "operator-validate",
-    stage: str = "post-adapt",
-    iteration: int = 0,
-    metadata: Mapping[str, Any] | None = None,
-) -> None:
-    """Write `findings` to `stream` in a format of `FORMATS`: `render`, with colours where the stream is a terminal.
-
-    `rules` maps rule ids to title, explanation, help and category, or to the first of these; the others are as in `Report`.
-    """
-    known = {rule: RuleText(*text) for rule, text in (rules or {}).items()}
-    report = Report(root=root, rules=known, source=source, stage=stage, iteration=iteration, metadata=metadata)
+def write(findings: Sequence[Finding], format_name: str, report: Report, stream: TextIO) -> None:
+    """Write `findings` to `stream` in a format of `FORMATS`: `render`, with colours where the stream is a terminal."""
     text = render(findings, format_name, report, colour=format_name == "text" and has_colour(stream))
     # A finding may name a file that is no text, and a terminal may not have every sign: what is said matters more.
     encoding = getattr(stream, "encoding", None) or "utf-8"

@@ -53,14 +53,21 @@ def read_envelope(data: bytes, shown: str) -> tuple[Finding, ...]:
     Documents of the public tool have no places: their findings are about the file of their fix, or about none.
     """
     at = Location(file=shown)
+    return tuple(_finding(item, f"findings[{index}]", at) for index, item in enumerate(read_items(data, shown)))
+
+
+def read_items(data: bytes, shown: str) -> list[Any]:
+    """Return what stands in the list of a document, whatever it is. Raises UsageError where there is no such list."""
+    at = Location(file=shown)
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"not JSON: {error}", at=at) from None
     items = document.get("findings") if isinstance(document, dict) else None
     if not isinstance(items, list):
-        raise UsageError("no object with a list 'findings'", at=at)
-    return tuple(_finding(item, f"findings[{index}]", at) for index, item in enumerate(items))
+        hint = "scons validate, or skrules validate-operator, writes such a file"
+        raise UsageError("no object with a list 'findings'", at=at, hint=hint)
+    return items
 
 
 def _finding(item: Any, name: str, at: Location) -> Finding:

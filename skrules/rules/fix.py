@@ -8,7 +8,6 @@ from skrules.errors import UsageError
 from skrules.findings import Finding, Severity
 from skrules.remediate import Outcome, Request, remediate
 from skrules.report.published import finding_ids
-from skrules.report.rules import RuleText
 from skrules.rules.declaration import Target
 from skrules.rules.generation import examine_operator, read_operator
 from skrules.rules.validate import Validation
@@ -27,7 +26,7 @@ def fix_sources(workspace: Workspace, *, settings: str = "", dry_run: bool = Fal
     if not targets:
         raise UsageError("there is no operator to fix", hint="name one, or a pattern such as //ops/...")
     validation = Validation(workspace.root, settings, load_archs(resources.toolchains() / "ascend.yaml"))
-    texts = {name: RuleText(*text) for name, text in rule_texts(validation.rules).items()}
+    texts = rule_texts(validation.rules)
     requests: dict[Finding, Request] = {}
     for target in targets:
         findings = find(workspace, target, validation)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -167,7 +166,6 @@ def _run(target: Target, validation: Validation, passed: str, failed: str, depfi
     from skrules.engine.files import write_if_changed
     from skrules.findings import blockers
     from skrules.report.formats import Report, render
-    from skrules.report.rules import RuleText
     from skrules.rules.generation import examine_operator, needs_human, read_operator
     from skrules.validate.registry import rule_texts
 
@@ -177,7 +175,7 @@ def _run(target: Target, validation: Validation, passed: str, failed: str, depfi
     examined = examine_operator(operator, validation)
     report = Report(
         root=root,
-        rules={name: RuleText(*text) for name, text in rule_texts(validation.rules).items()},
+        rules=rule_texts(validation.rules),
         source="skrules",
         stage="validate",
         metadata={"label": str(target.label), "allowed": examined.allowed, "known": examined.known},
@@ -188,20 +186,3 @@ def _run(target: Target, validation: Validation, passed: str, failed: str, depfi
     write_atomically(root / (failed if is_stopped else passed), text)
     if is_stopped:
         raise needs_human(target.label.name, examined.findings)
-
-
-def read_findings(path: Path) -> list[Finding]:
-    """Return the findings in a file that such a step wrote."""
-    from skrules.errors import Location
-    from skrules.findings import Finding, Severity
-
-    return [
-        Finding(
-            rule=each["rule_id"],
-            severity=Severity(each["severity"]),
-            at=Location(file=each["file"], line=each["line"], column=each["column"]),
-            message=each["message"],
-            hint=each["hint"],
-        )
-        for each in json.loads(path.read_bytes())["findings"]
-    ]

@@ -57,10 +57,10 @@ def known_findings(manifest: Manifest, without: frozenset[str] = frozenset()) ->
 def findings_lines(root: Path, paths: Iterable[str]) -> list[str]:
     """Return what is said of the findings in files, in the order of the findings' own files."""
     from skrules.report.formats import Report, render
+    from skrules.report.published import read_envelope
     from skrules.report.text import has_colour
-    from skrules.rules.validate import read_findings
 
-    findings = dict.fromkeys(finding for path in paths for finding in read_findings(root / path))
+    findings = dict.fromkeys(finding for path in paths for finding in read_envelope((root / path).read_bytes(), path))
     in_order = sorted(findings, key=lambda finding: finding.at)
     return render(in_order, "text", Report(root=root), colour=has_colour(sys.stdout)).splitlines()
 

@@ -6,12 +6,13 @@ import importlib
 import importlib.util
 import pkgutil
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import quote
 
 from skrules.errors import Location, UsageError, did_you_mean
+from skrules.report.rules import Rules, RuleText
 from skrules.validate import packs
 from skrules.validate.rule import CATEGORIES, Rule
 
@@ -43,13 +44,13 @@ def rule_named(name: str, rules: Iterable[Rule], others: Iterable[str] = ()) -> 
     return by_id[name]
 
 
-def rule_texts(rules: Iterable[Rule]) -> Mapping[str, tuple[str, ...]]:
-    """Return title, explanation, address of the public source and category by id: what reports say of rules.
+def rule_texts(rules: Iterable[Rule]) -> Rules:
+    """Return what reports say of rules, by id; `help` is the address of the public source.
 
     The published categories have no word for the lints of SuperKernel code: they are of the specification.
     """
     return {
-        rule.id: (rule.title, rule.explanation, address_of(rule), "spec" if rule.category == "sk" else rule.category)
+        rule.id: RuleText(rule.title, rule.explanation, address_of(rule), "spec" if rule.category == "sk" else rule.category)
         for rule in rules
     }
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from skrules.cli import main
 from skrules.errors import SkrulesError
 from skrules.remediate import remediate, replace_pattern
-from skrules.remediate.document import read_findings
+from skrules.remediate.document import read_requests
 from tests.fuzz.mutations import mutated
 
 _SOURCE = (
@@ -120,7 +120,7 @@ def _make(place: Path, first: bytes, second: bytes) -> Path:
 def _expected(tree: Path, document: bytes) -> Mapping[str, Any]:
     (tree.parent / "findings.json").write_bytes(document)
     try:
-        requests = read_findings(document, "findings.json")
+        requests = read_requests(document, "findings.json")
     except SkrulesError:
         return {}
     changes = remediate(tree, requests, dry_run=True).changes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 from dataclasses import replace
 from importlib import resources
@@ -13,7 +12,7 @@ import pytest
 
 from skrules.errors import Location
 from skrules.findings import Finding, Fix, Severity
-from skrules.report import Report, RuleText, render, write
+from skrules.report import Report, RuleText, render
 
 # sarif-2.1/schema/sarif-schema-2.1.0.json of https://github.com/oasis-tcs/sarif-spec.
 PUBLISHED = "c3b4bb2d6093897483348925aaa73af03b3e3f4bd4ca38cef26dcb4212a2682e"
@@ -132,11 +131,3 @@ def test_what_no_text_can_hold_is_replaced(run):
 def test_the_edit_goes_with_the_result(run):
     fix = Fix(kind="rename-symbol", file="ops/a.asc", old_value="a", new_value="b")
     assert run(replace(FINDING, fix=fix))["results"][0]["properties"]["fix"]["kind"] == "rename-symbol"
-
-
-def test_writing_takes_plain_tuples_for_rules(validator):
-    stream = io.StringIO()
-    write([FINDING], "sarif", stream, rules={"sk.some-rule": ("title", "why", "how")})
-    document = json.loads(stream.getvalue())
-    assert list(validator.iter_errors(document)) == []
-    assert document["runs"][0]["tool"]["driver"]["rules"][0]["help"] == {"text": "how"}

@@ -123,7 +123,7 @@ def test_colours_are_for_terminals_and_can_be_refused(tmp_path, monkeypatch):
     (tmp_path / "a.asc").write_text("int a;\n")
     terminal, plain = Terminal(), io.StringIO()
     for stream in (terminal, plain):
-        write([found()], "text", stream, root=tmp_path)
+        write([found()], "text", Report(root=tmp_path), stream)
     assert "\x1b[1;31mblocker:\x1b[0m" in terminal.getvalue()
     assert "\x1b" not in plain.getvalue()
     assert has_colour(terminal, {"TERM": "xterm", "NO_COLOR": ""})
@@ -133,6 +133,6 @@ def test_colours_are_for_terminals_and_can_be_refused(tmp_path, monkeypatch):
 
 def test_a_stream_that_lacks_signs_is_no_reason_to_fail():
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    write([found(0, message="核", file="\udcff.asc")], "text", stream)
+    write([found(0, message="核", file="\udcff.asc")], "text", Report(), stream)
     stream.flush()
     assert stream.buffer.getvalue().startswith(b"blocker: \\ufffd.asc: \\u6838 [")
