@@ -17,6 +17,7 @@ from skrules.toolchain.fingerprint import digest_tree
 # Rooms whose code decides what codegen writes, and what a comparison says.
 _CODEGEN = (
     *("errors", "findings", "label", "shapes", "source", "contract", "adapt", "binding", "report", "validate"),
+    *("arch", "arch_file", "sourced_yaml", "toolchain/command_line"),
     *("rules/codegen", "rules/generation", "rules/validate", "engine/depfile"),
 )
 _COMPARE = ("errors", "findings", "source", "contract", "compare", "rules/compare")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
@@ -11,6 +12,22 @@ from skrules.rules import context
 from skrules.toolchain.fingerprint import digest_tree
 
 ROOMS = sorted({*context._CODEGEN, *context._COMPARE})
+
+# What codegen uses without being decided by its code: files are found and written the same, and what a declaration, a toolchain
+# or a torch says of itself is among the inputs or in the key.
+NOT_DECIDING = {
+    *("compiled_shapes", "resources", "engine.absences", "engine.action", "engine.files"),
+    *("rules.context", "rules.declaration", "rules.status", "toolchain", "toolchain.base", "toolchain.detect"),
+}
+IMPORT = re.compile(r"^ *(?:from skrules import (\w+)|(?:from|import) skrules\.([\w.]+))", re.MULTILINE)
+
+
+def test_an_edit_of_whatever_code_decides_about_codegen_makes_it_run_again():
+    package = resources.package()
+    files = {path for pattern in context._code_of(context._CODEGEN) for path in package.glob(pattern)}
+    rooms = {path.relative_to(package).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__") for path in files}
+    used = {first or second for path in files for first, second in IMPORT.findall(path.read_text())}
+    assert used - rooms == NOT_DECIDING
 
 
 @pytest.mark.parametrize("room", ROOMS)
