@@ -18,7 +18,9 @@ COMPARE = ("compare", "ops/scale", "ARCH=dav-2201")
 def adapted(workspace):
     """The workspace with `scale` in its SuperKernel form: what skrules made of it, now the user's own source."""
     source, contract = (workspace.root / "ops/scale" / name for name in ("scale.asc", "contract.yaml"))
-    assert main(["adapt", str(source), "--contract", str(contract), "-o", str(source)]) == 0
+    bound = workspace.root / "bound.asc"
+    assert main(["adapt", str(source), "--contract", str(contract), "-o", str(bound)]) == 0
+    bound.replace(source)
     return workspace
 
 
