@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from skrules.adapt.askers import Helper, HelperFile, Helpers, NoTwin
+from skrules.adapt.askers import Helpers, NoTwin
 from skrules.adapt.copies import COUNTER, PLACES
 from skrules.adapt.declarations import macro_name
+from skrules.adapt.definitions import Helper, HelperFile
 from skrules.source.code import Code
 from skrules.source.matching import Branch
 from skrules.source.tokens import directive_name

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skrules.adapt.askers import Helper, Helpers, NoTwin, after_arguments
+from skrules.adapt.askers import Helpers, NoTwin
 from skrules.adapt.blocknum import is_api
+from skrules.adapt.definitions import Helper, after_arguments
 from skrules.adapt.edits import Edit
 from skrules.adapt.twin_edits import NUMBER, SETTER, is_argument
 from skrules.source.model import Span

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from skrules.adapt.askers import Helper, Helpers, NoTwin, after_arguments
+from skrules.adapt.askers import Helpers, NoTwin
 from skrules.adapt.blocknum import API, C_API, closed_scope, is_api, qualification
+from skrules.adapt.definitions import Helper, after_arguments
 from skrules.adapt.edits import Edit
 from skrules.source.code import Code
 from skrules.source.parameters import split

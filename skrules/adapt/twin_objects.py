@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from skrules.adapt.askers import HelperFile, Helpers, NoTwin, after_arguments
+from skrules.adapt.askers import Helpers, NoTwin
+from skrules.adapt.definitions import HelperFile, after_arguments
 from skrules.source.calls import Function
 from skrules.source.code import Code
 

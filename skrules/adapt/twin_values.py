@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from skrules.adapt.askers import Helper, HelperFile, Helpers, NoTwin, after_arguments, parameter_list
+from skrules.adapt.askers import Helpers, NoTwin
 from skrules.adapt.blocknum import is_declared
 from skrules.adapt.copies import unlike_in_copy
+from skrules.adapt.definitions import Helper, HelperFile, after_arguments, parameter_list
 from skrules.adapt.twin_edits import aliases, qualified_start
 from skrules.source.code import Code
 from skrules.source.parameters import split

@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from skrules.adapt.askers import Helper, Helpers, NoTwin, parameter_list, used_names
+from skrules.adapt.askers import Helpers, NoTwin, used_names
+from skrules.adapt.definitions import Helper, parameter_list
 from skrules.adapt.edits import Edit, apply
 from skrules.adapt.guards import inactive_edits
 from skrules.adapt.header_twins import check_repeated, repeated, static_data

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from skrules.adapt.askers import Helpers, after_arguments, read_helpers, strange_macros, used_names
+from skrules.adapt.askers import Helpers, read_helpers, strange_macros, used_names
+from skrules.adapt.definitions import after_arguments
 from skrules.adapt.names import words_of
 from skrules.adapt.scopes import read_scopes
 from skrules.source import read
