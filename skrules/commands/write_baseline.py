@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.commands.place import declare_place, place_of
 from skrules.engine.files import write_atomically
 from skrules.errors import UsageError
-from skrules.findings import Severity
 from skrules.rules.generation import examine_operator, read_operator
 from skrules.rules.validate import Validation
 from skrules.rules.workspace import load_workspace
 from skrules.validate.baseline import Known, baseline_bytes
+from skrules.validate.settings import beside
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -30,15 +31,13 @@ def run(options: argparse.Namespace) -> int:
             hint='Workspace(packages=[...], validate="validate.yaml"), and in validate.yaml: baseline: validate-baseline.json',
         )
     workspace = load_workspace(place.root, place.packages)
-    own = {rule.id for rule in validation.rules}
     known: list[Known] = []
     stopping = 0
     for target in workspace.of_rule("operator"):
         examined = examine_operator(read_operator(place.root, target), validation, with_known=True)
         known += examined.keys
-        stopping += sum(finding.severity is Severity.BLOCKER and finding.rule not in own for finding in examined.findings)
-    folder = place.settings.rpartition("/")[0]
-    name = f"{folder}/{validation.settings.baseline}" if folder else validation.settings.baseline
+        stopping += len(examined.findings) - len(examined.keys)
+    name = beside(Path(place.settings), validation.settings.baseline).as_posix()
     write_atomically(place.root / name, baseline_bytes(known))
     sys.stdout.write(f"{name}: {len(set(known))} findings are known\n")
     if stopping:

@@ -98,8 +98,9 @@ class Validation:
         return hashlib.sha256(facts).hexdigest()[:32]
 
     def _beside(self, names: Iterable[str]) -> list[str]:
-        folder = self._settings_path.rpartition("/")[0]
-        paths = [f"{folder}/{name}" if folder else name for name in names]
+        from skrules.validate.settings import beside
+
+        paths = [beside(Path(self._settings_path), name).as_posix() for name in names]
         for path in paths:
             if not (self._root / path).is_file():
                 raise UsageError(

@@ -24,8 +24,8 @@ _MENDED = {"sk.sys-args-api-current": "codegen.inline-sys-args-api-current"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """`findings` in the order of files and lines; `keys` is what a baseline would know them by, where that was asked for.
-    `allowed` and `known` count what is not told."""
+    """`findings` in the order of files and lines; `keys` is what a baseline would know them by, where that was asked for: all
+    but blockers of other rooms. `allowed` and `known` count what is not told."""
 
     findings: tuple[Finding, ...]
     keys: tuple[Known, ...] = ()
