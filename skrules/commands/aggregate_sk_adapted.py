@@ -15,7 +15,7 @@ from skrules.aclgraph.manifest import COMPLETED, DOCUMENT, package_entry
 from skrules.aclgraph.package import IMPORT_PACKAGE, LAYOUT, TREE, Package, render_package
 from skrules.arch_file import load_archs
 from skrules.commands.adapt_sk_from_global import check_package, declare_package
-from skrules.commands.files import OutputFolder, json_bytes
+from skrules.commands.files import OutputFolder, json_bytes, read_object
 from skrules.engine.files import bytes_of
 from skrules.errors import UsageError, did_you_mean
 
@@ -80,13 +80,10 @@ def run(options: argparse.Namespace) -> int:
 def read_adapted(root: Path) -> dict[str, Any]:
     """Return the manifest of an adapted operator or of a package of them. Raises UsageError when it is not completed."""
     path = root / DOCUMENT
-    try:
-        manifest = json.loads(bytes_of(path))
-    except ValueError as error:
-        raise UsageError(f"{path} is not JSON: {error}") from error
-    if not isinstance(manifest, dict) or manifest.get("status") != COMPLETED:
-        status = manifest.get("status") if isinstance(manifest, dict) else None
-        raise UsageError(f"{root} is not completed, its status is {status}", hint="settle its findings and adapt it again")
+    manifest = read_object(path)
+    if manifest.get("status") != COMPLETED:
+        hint = "settle its findings and adapt it again"
+        raise UsageError(f"{root} is not completed, its status is {manifest.get('status')}", hint=hint)
     if manifest.get("pybind_layout") != LAYOUT or not (root / TREE).is_dir():
         raise UsageError(f"{root} has no {LAYOUT} tree", hint="give a contract, so that its entries are bound to Python")
     return manifest
@@ -133,22 +130,19 @@ def _sources(adapted: _Adapted) -> dict[str, bytes]:
 
 def read_config(path: Path) -> dict[str, Any]:
     """Read the resolved build config: lists of flags and folders, and variables for the compiler. Raises UsageError."""
-    try:
-        config = json.loads(bytes_of(path))
-    except ValueError as error:
-        raise UsageError(f"{path} is not JSON: {error}") from error
+    config = read_object(path)
     known = (*_CONFIG_LISTS, *_CONFIG_TABLES, "schema_version")
-    for key in config if isinstance(config, dict) else ():
+    for key in config:
         if key not in known:
             raise UsageError(f"{path}: unknown key '{key}'", allowed=known, hint=did_you_mean(key, known))
-    lists = [config.get(key, []) for key in _CONFIG_LISTS] if isinstance(config, dict) else [None]
-    tables = [config.get(key, {}) for key in _CONFIG_TABLES] if isinstance(config, dict) else []
+    lists = [config.get(key, []) for key in _CONFIG_LISTS]
+    tables = [config.get(key, {}) for key in _CONFIG_TABLES]
     texts = [word for words in lists if isinstance(words, list) for word in words]
     texts += [word for table in tables if isinstance(table, dict) for pair in table.items() for word in pair]
     right = all(isinstance(words, list) for words in lists) and all(isinstance(table, dict) for table in tables)
     if not right or not all(isinstance(word, str) for word in texts):
         raise UsageError(f"{path} must hold lists of texts, and tables of texts for build_env and runtime_env")
-    return dict(config)
+    return config
 
 
 def _has_report(manifest: dict[str, Any]) -> bool:

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from skrules.engine.files import write_if_changed
-from skrules.errors import UsageError
+from skrules.engine.files import bytes_of, write_if_changed
+from skrules.errors import Location, UsageError
 
 _STAGE = ".skrules-partial"
 _MOVES = "moves"
@@ -22,6 +22,26 @@ _MOVES = "moves"
 def json_bytes(document: Mapping[str, Any]) -> bytes:
     """Return a document the way the public tool writes it: two blanks of indent, ASCII."""
     return (json.dumps(document, indent=2) + "\n").encode()
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a JSON file that holds an object. Raises UsageError for another one, and for a key that is there twice."""
+    at = Location(file=str(path))
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            twice = next(key for key, _ in pairs if sum(other == key for other, _ in pairs) > 1)
+            raise UsageError(f"the key '{twice}' is there twice", at=at)
+        return found
+
+    try:
+        document = json.loads(bytes_of(path), object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"not JSON: {error}", at=at) from error
+    if not isinstance(document, dict):
+        raise UsageError("the file must hold an object", at=at)
+    return document
 
 
 def write_result(data: bytes, output: Path | None, inputs: Sequence[Path]) -> None:

@@ -16,7 +16,7 @@ from skrules.validate.rule import CATEGORIES
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rule-pack", choices=(*CATEGORIES[:-1], "all"), required=True, help="which pack")
+    parser.add_argument("--rule-pack", choices=("all", *CATEGORIES), required=True, help="which pack")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from skrules.commands.files import read_object
 from skrules.contract.entry import Entry
-from skrules.engine.files import bytes_of
 from skrules.errors import Location, UsageError
 from skrules.label import is_name
 
@@ -50,7 +49,7 @@ def load_names(path: Path | None, asset: Path) -> NameResolution:
     """Read a name resolution; `asset` is the source asset it speaks of. Raises UsageError for another shape."""
     if path is None:
         return NameResolution()
-    document = _object(path)
+    document = read_object(path)
     if document.get("schema_version") != 1:
         raise UsageError("schema_version must be 1", at=Location(file=str(path)))
     resolutions = _objects(document, "resolutions", path)
@@ -73,7 +72,7 @@ def load_understanding(path: Path | None) -> dict[str, dict[str, Any]]:
     if path is None:
         return {}
     targets: dict[str, dict[str, Any]] = {}
-    for unit in _objects(_object(path), "operator_units", path):
+    for unit in _objects(read_object(path), "operator_units", path):
         name = unit.get("entry_name")
         if not isinstance(name, str):
             raise UsageError("an operator unit has no 'entry_name'", at=Location(file=str(path)))
@@ -82,16 +81,6 @@ def load_understanding(path: Path | None) -> dict[str, dict[str, Any]]:
                 raise UsageError(f"'{key}' of '{name}' must be a list", at=Location(file=str(path)))
         targets[name] = {key: unit[key] for key in _TARGET_KEYS if unit.get(key) is not None}
     return targets
-
-
-def _object(path: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(bytes_of(path))
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"not JSON: {error}", at=Location(file=str(path))) from error
-    if not isinstance(document, dict):
-        raise UsageError("the file must hold an object", at=Location(file=str(path)))
-    return document
 
 
 def _objects(document: Mapping[str, Any], key: str, path: Path) -> list[dict[str, Any]]:

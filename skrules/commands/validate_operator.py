@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +23,12 @@ from skrules.validate.compat_file import load_compat
 from skrules.validate.document import KINDS, Document, read_document_file
 from skrules.validate.examination import examine
 from skrules.validate.registry import load_rules, rule_texts
+from skrules.validate.rule import CATEGORIES
 from skrules.validate.settings import DEFAULTS, Settings, beside, load_settings
 from skrules.validate.subject import Subject
 
 DOCUMENT = "operator-validation-findings.json"
 REPORT = "operator-validation-report.md"
-PACKS: Mapping[str, tuple[str, ...]] = {
-    "all": ("spec", "compat", "contract", "sk", "codegen"),
-    "contract": ("contract",),
-    "spec": ("spec",),
-    "compat": ("compat",),
-    "sk": ("sk",),
-}
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +39,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verify-context", type=Path, metavar="FILE", help="how the asset is verified, as its adapter wrote it")
     parser.add_argument("--target-chip", metavar="CHIP", default="", help="what it is to run on: a chip, a product or an arch")
     parser.add_argument("--target-cann", metavar="VERSION", default="", help="version of CANN (any that is documented)")
-    parser.add_argument("--rule-pack", choices=tuple(PACKS), default="all", help="which rules are asked (all)")
+    parser.add_argument("--rule-pack", choices=("all", *CATEGORIES), default="all", help="which rules are asked (all)")
     parser.add_argument("--stage", default="post-adapt", metavar="TEXT", help="a word for the document (post-adapt)")
     parser.add_argument("--iteration-index", type=int, default=0, metavar="N", help="a number for the document (0)")
     parser.add_argument("--settings", type=Path, metavar="FILE", help="severities, baseline and own rules, as of a workspace")
@@ -58,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
     settings = load_settings(bytes_of(options.settings), str(options.settings)) if options.settings else DEFAULTS
     rules = load_rules(beside(options.settings, name) for name in settings.rules)
     settings.check([rule.id for rule in rules])
-    categories = (*PACKS[options.rule_pack], "contract")  # these look at documents that are named, whatever the pack
+    # Those of contract look at documents that are named, whatever the pack.
+    categories = CATEGORIES if options.rule_pack == "all" else (options.rule_pack, "contract")
     archs = load_archs(resources.toolchains() / "ascend.yaml")
     compat = load_compat(resources.toolchains() / "compat.yaml", archs)
     target = compat.target_of_chip(options.target_chip, archs, options.target_cann) if options.target_chip else None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from skrules.engine.files import bytes_of
+from skrules.commands.files import read_object
 from skrules.errors import Location, UsageError, did_you_mean
 from skrules.rules.request import read_request, request_key
 
@@ -84,7 +84,7 @@ def read_build_config(path: Path | None, overrides: Sequence[str]) -> BuildConfi
     at = Location(file=str(path) if path else "--operator-build-config-set")
     base = path.parent if path else Path()
     if path:
-        document = _object(path)
+        document = read_object(path)
     version = document.pop("schema_version", "")
     if version not in (None, "", SCHEMA):
         raise UsageError(f"schema_version is {version!r}", at=at, allowed=[SCHEMA])
@@ -101,28 +101,6 @@ def read_build_config(path: Path | None, overrides: Sequence[str]) -> BuildConfi
             document[name] = value
             bases[name] = Path()
     return _resolved(document, bases, at, str(path) if path else "")
-
-
-def _object(path: Path) -> dict[str, Any]:
-    at = Location(file=str(path))
-    try:
-        document = json.loads(bytes_of(path), object_pairs_hook=_no_pair_twice(at))
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"not JSON: {error}", at=at) from error
-    if not isinstance(document, dict):
-        raise UsageError("the file must hold an object", at=at)
-    return document
-
-
-def _no_pair_twice(at: Location) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
-    def read(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            twice = next(key for key, _ in pairs if sum(other == key for other, _ in pairs) > 1)
-            raise UsageError(f"the key '{twice}' is there twice", at=at)
-        return found
-
-    return read
 
 
 def _override(word: str) -> tuple[str, Any]:

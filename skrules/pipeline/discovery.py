@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from skrules.commands.asset import SUFFIXES, read_asset
-from skrules.engine.files import bytes_of
+from skrules.commands.files import read_object
 from skrules.errors import Location, UsageError, did_you_mean
 from skrules.pipeline.operators import CASES, CONTRACTS
 from skrules.rules.declaration import FILE_NAME, read_package
@@ -85,12 +84,7 @@ def _is_asset(folder: Path, names: set[str]) -> bool:
 
 def _listed(root: Path, path: Path) -> Discovered:
     at = Location(file=str(path))
-    try:
-        document = json.loads(bytes_of(path))
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"not JSON: {error}", at=at) from error
-    if not isinstance(document, dict):
-        raise UsageError("the file must hold an object", at=at)
+    document = read_object(path)
     for key in document:
         if key not in _KEYS:
             raise UsageError(f"unknown key '{key}'", at=at, allowed=_KEYS, hint=did_you_mean(key, _KEYS))

@@ -9,7 +9,7 @@ from skrules.errors import Location
 from skrules.findings import Finding, Fix, Severity
 from skrules.validate.subject import Subject
 
-CATEGORIES = ("spec", "compat", "contract", "sk", "codegen")
+CATEGORIES = ("spec", "compat", "contract", "sk")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

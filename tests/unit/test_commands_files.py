@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skrules.commands.files import OutputFolder, write_result
+from skrules.commands.files import OutputFolder, read_object, write_result
 from skrules.errors import UsageError
 
 
@@ -119,3 +119,19 @@ def test_a_standard_output_that_is_full_or_closed_is_a_usage_error(monkeypatch):
     monkeypatch.setattr("sys.stdout", None)
     with pytest.raises(UsageError, match="no standard output"):
         write_result(b"new", None, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("[]", "the file must hold an object"),
+        ('{"a": {"b": 1, "b": 2}}', "the key 'b' is there twice"),
+    ],
+)
+def test_a_document_that_is_no_object_is_told_with_its_file(tmp_path, text, message):
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=f"a.json: {message}"):
+        read_object(path)
