@@ -8,15 +8,18 @@ from pathlib import Path
 
 import yaml
 
+from skrules import resources
 from skrules.arch import Arch, ArchTable, Chip, Memory, SkBind, plain_name
 from skrules.sourced_yaml import SourcedTable, compose_table
 
 
-def load_archs(path: Path) -> ArchTable:
-    """Read `ascend.yaml`. Raises UsageError with file:line:column for anything that is not exactly the expected shape.
+def load_archs(path: Path | None = None) -> ArchTable:
+    """Read `toolchains/ascend.yaml`, or another table of its kind.
 
-    In particular a fact that names no source, or a source that the table does not list, is an error.
+    Raises UsageError with file:line:column for anything that is not exactly the expected shape. In particular a fact
+    that names no source, or a source that the table does not list, is an error.
     """
+    path = path or resources.toolchains() / "ascend.yaml"
     return _Reader(str(path)).table(compose_table(path, "the arch table"))
 
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from skrules import resources
 from skrules.aclgraph.manifest import (
     COMPLETED,
     DOCUMENT,
@@ -75,7 +74,7 @@ def check_package(options: argparse.Namespace) -> None:
 def run(options: argparse.Namespace) -> int:
     check_package(options)
     for chip in _chips(options.target_chip):
-        load_archs(resources.toolchains() / "ascend.yaml").arch_of_chip(chip)
+        load_archs().arch_of_chip(chip)
     contract = load(bytes_of(options.io_contract), str(options.io_contract)) if options.io_contract else None
     dirs = support_dirs(options.support_dir, asset_root(options.asset))
     asset = read_asset(options.asset, options.output_dir, contract.macros if contract else {}, dirs)
@@ -133,7 +132,7 @@ def _tree(files: Sequence[AdaptedFile], options: argparse.Namespace, names: Name
         entries=entries,
         resources={"_name_resolution.json": json_bytes(names.report)} if names.report else {},
     )
-    shared = render_package(package, load_archs(resources.toolchains() / "ascend.yaml"), f"{entries[0].name}_sk_pkg_lib")
+    shared = render_package(package, load_archs(), f"{entries[0].name}_sk_pkg_lib")
     add_files(made, shared)
     return made
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from skrules import resources
 from skrules.aclgraph.entry import PackageEntry
 from skrules.aclgraph.manifest import COMPLETED, DOCUMENT, package_entry
 from skrules.aclgraph.package import IMPORT_PACKAGE, LAYOUT, TREE, Package, render_package
@@ -56,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     package = Package(
         name=options.package_name, version=options.package_version, entries=entries, build_config=config, resources=extra
     )
-    archs = load_archs(resources.toolchains() / "ascend.yaml")
+    archs = load_archs()
     tree = render_package(package, archs, f"{IMPORT_PACKAGE}_lib")
     for each in adapted:
         tree |= _sources(each)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from skrules import resources
 from skrules.arch_file import load_archs
 
 
@@ -14,7 +13,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     del options
-    for arch in load_archs(resources.toolchains() / "ascend.yaml").archs:
+    for arch in load_archs().archs:
         chips = ", ".join(dict.fromkeys(chip.name for chip in arch.chips))
         print(f"{arch.name}  UB {arch.memory.ub // 1024} KiB, SK_BIND {arch.sk_bind}\n  {chips}")
     return 0

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skrules import resources
 from skrules.aclgraph.bound import bound_entry
 from skrules.aclgraph.entry import PackageEntry
 from skrules.aclgraph.manifest import DOCUMENT as ADAPTED
@@ -72,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         if name not in found:
             sys.stderr.write(f"warning: no fixture says what '{name}' is run on; its comparison will be skipped, not passed\n")
     if target["status"] != "resolved":
-        hint = f"--npu-arch, one of: {', '.join(load_archs(resources.toolchains() / 'ascend.yaml').names())}"
+        hint = f"--npu-arch, one of: {', '.join(load_archs().names())}"
         raise NeedsHuman(f"{options.output_dir / TREE} has no {CMAKE}: {document['message']}", hint=hint)
     print(json.dumps({"status": GENERATED, "npu_arch": target["npu_arch"], "entries": list(subjects)}))
     return 0
@@ -81,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
 def _resolve_arch(npu_arch: str, target_chip: str) -> dict[str, Any]:
     """Resolve what the project is built for, as the document says it. Raises ToolchainError for an unknown --npu-arch, and
     UsageError for one that no chip of --target-chip has."""
-    table = load_archs(resources.toolchains() / "ascend.yaml")
+    table = load_archs()
     resolved, unsupported = [], []
     for chip in [word.strip() for word in re.split(r"[,;]", target_chip) if word.strip()]:
         try:

@@ -6,7 +6,6 @@ import argparse
 import sys
 from typing import Any
 
-from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.commands.files import json_bytes
 from skrules.validate.compat import MIX, SK_BIND, Compat, Product
@@ -36,8 +35,8 @@ def rules(pack: str) -> list[dict[str, str]]:
 
 def chips() -> list[dict[str, Any]]:
     """Return the products with the versions of CANN that something is known for, and what is known of all their chips."""
-    archs = load_archs(resources.toolchains() / "ascend.yaml")
-    compat = load_compat(resources.toolchains() / "compat.yaml", archs)
+    archs = load_archs()
+    compat = load_compat(archs)
     return [_chip(product, compat) for product in compat.products]
 
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.commands.files import OutputFolder
 from skrules.engine.files import bytes_of
@@ -54,8 +53,8 @@ def run(options: argparse.Namespace) -> int:
     settings.check([rule.id for rule in rules])
     # Those of contract look at documents that are named, whatever the pack.
     categories = CATEGORIES if options.rule_pack == "all" else (options.rule_pack, "contract")
-    archs = load_archs(resources.toolchains() / "ascend.yaml")
-    compat = load_compat(resources.toolchains() / "compat.yaml", archs)
+    archs = load_archs()
+    compat = load_compat(archs)
     target = compat.target_of_chip(options.target_chip, archs, options.target_cann) if options.target_chip else None
     if options.target_chip and target is None:
         known = ", ".join(f"{product.id} ({product.name})" for product in compat.products)

@@ -6,7 +6,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.commands.place import declare_place, place_of
 from skrules.engine.files import write_atomically
@@ -24,7 +23,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     place = place_of(options)
-    validation = Validation(place.root, place.settings, load_archs(resources.toolchains() / "ascend.yaml"))
+    validation = Validation(place.root, place.settings, load_archs())
     if not place.settings or not validation.settings.baseline:
         raise UsageError(
             "the workspace has no baseline",

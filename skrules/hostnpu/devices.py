@@ -12,7 +12,6 @@ from typing import TypeAlias
 
 import torch
 
-from skrules import resources
 from skrules.arch import Arch
 from skrules.arch_file import load_archs
 from skrules.hostnpu import acl
@@ -110,7 +109,7 @@ def get_soc_version() -> int:
 def emulated_arch() -> Arch:
     """Return the arch whose cores and memories the device has."""
     number = acl.device_info(current_device(), acl.NPU_ARCH)
-    return load_archs(resources.toolchains() / "ascend.yaml").arch(f"dav-{number}")
+    return load_archs().arch(f"dav-{number}")
 
 
 def get_device_properties(device: Device = None) -> DeviceProperties:

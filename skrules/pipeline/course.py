@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.commands.files import json_bytes
 from skrules.errors import ToolchainError
@@ -151,4 +150,4 @@ class Course:
 
 
 def _known_archs() -> tuple[str, ...]:
-    return load_archs(resources.toolchains() / "ascend.yaml").names()
+    return load_archs().names()

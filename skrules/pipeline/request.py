@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.errors import UsageError
 from skrules.pipeline import stages
@@ -202,7 +201,7 @@ def _verification(options: argparse.Namespace) -> tuple[str, bool]:
 
 
 def _archs(options: argparse.Namespace, environ: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
-    table = load_archs(resources.toolchains() / "ascend.yaml")
+    table = load_archs()
     chips = [word.strip() for word in re.split(r"[,;]", options.target_chip) if word.strip()]
     of_chips = tuple(dict.fromkeys(table.arch_of_chip(chip).name for chip in chips))
     if options.npu_arch:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.errors import UsageError
 from skrules.findings import Finding, Severity
@@ -25,7 +24,7 @@ def fix_sources(workspace: Workspace, *, settings: str = "", dry_run: bool = Fal
     targets = workspace.of_rule("operator")
     if not targets:
         raise UsageError("there is no operator to fix", hint="name one, or a pattern such as //ops/...")
-    validation = Validation(workspace.root, settings, load_archs(resources.toolchains() / "ascend.yaml"))
+    validation = Validation(workspace.root, settings, load_archs())
     texts = rule_texts(validation.rules)
     requests: dict[Finding, Request] = {}
     for target in targets:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.rules.archs import with_archs
 from skrules.rules.context import Context, make_context
@@ -48,7 +47,7 @@ def open_workspace(
     """
     refuse_build_folder(root, packages, request.build)
     workspace = load_workspace(root, packages, request.patterns)
-    archs = load_archs(resources.toolchains() / "ascend.yaml")
+    archs = load_archs()
     request = with_archs(request, environ, archs)
     toolchain = select(request.toolchain, environ, launcher=find_launcher(request.launcher, environ), jobs=jobs)
     torch, left_out = usable_torch(toolchain)

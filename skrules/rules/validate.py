@@ -70,7 +70,7 @@ class Validation:
     def compat(self) -> Compat:
         from skrules.validate.compat_file import load_compat
 
-        return load_compat(resources.toolchains() / "compat.yaml", self._archs)
+        return load_compat(self._archs)
 
     @cached_property
     def baseline(self) -> frozenset[Known]:

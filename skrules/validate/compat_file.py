@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import yaml
 
+from skrules import resources
 from skrules.arch import ArchTable
 from skrules.sourced_yaml import SourcedTable, compose_table
 from skrules.validate.compat import MIX, SK_BIND, Compat, Fact, Product, chips_of
@@ -25,12 +26,14 @@ _VERSION = re.compile(r"[1-9][0-9]*\.[0-9]+(?:\.[0-9A-Za-z]+)*")
 _ACL = re.compile(r"acl[A-Za-z][A-Za-z0-9]+")
 
 
-def load_compat(path: Path, archs: ArchTable) -> Compat:
-    """Read the facts. Raises UsageError with file:line:column for anything that is not exactly as it must be.
+def load_compat(archs: ArchTable, path: Path | None = None) -> Compat:
+    """Read the facts of `toolchains/compat.yaml`, or of another table of its kind.
 
-    In particular for a fact that names no source, a source that is not listed or not an official site, and two facts about
-    one feature of one product. Chips and their archs are those of `archs`.
+    Raises UsageError with file:line:column for anything that is not exactly as it must be. In particular for a fact that names
+    no source, a source that is not listed or not an official site, and two facts about one feature of one product. Chips
+    and their archs are those of `archs`.
     """
+    path = path or resources.toolchains() / "compat.yaml"
     return _Reader(str(path), archs).compat(compose_table(path, "the table of compatibility"))
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.binding import templates
 from skrules.binding.descriptor import render_descriptor
@@ -190,7 +189,7 @@ class Workshop:
         """Build an operator and write the package that a build makes of it to `folder`."""
         module = self.build(operator, entries, **how)
         folder.mkdir()
-        archs = load_archs(resources.toolchains() / "ascend.yaml")
+        archs = load_archs()
         for path, text in package_files("host", torch=self.torch, key={}, archs=archs).items():
             (folder / path).write_text(text)
         (folder / table_name(operator)).write_text(render_entries(operator, entries))

@@ -388,7 +388,7 @@ def host() -> HostToolchain:
 def real_arch():
     from skrules.arch_file import load_archs
 
-    return load_archs(resources.toolchains() / "ascend.yaml").arch("dav-2201")
+    return load_archs().arch("dav-2201")
 
 
 @pytest.mark.skipif(

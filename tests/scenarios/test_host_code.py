@@ -8,7 +8,6 @@ import subprocess
 
 import pytest
 
-from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.toolchain.base import Link
 from skrules.toolchain.host import HostToolchain
@@ -58,7 +57,7 @@ def test_a_module_of_it_can_be_loaded(with_program, monkeypatch):
         kind="module",
         inputs=("build/host/obj/dav-2201/ops/scale/scale.o", "init.cpp"),
         output="build/host/op/scale.so",
-        arch=load_archs(resources.toolchains() / "ascend.yaml").arch("dav-2201"),
+        arch=load_archs().arch("dav-2201"),
         rpath_origin=("../lib",),
     )
     for command in toolchain.link(request):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from skrules import resources
 from skrules.arch import ArchTable, SkBind
 from skrules.arch_file import load_archs
 from skrules.errors import ToolchainError, UsageError
@@ -40,7 +39,7 @@ def load(tmp_path: Path, text: str) -> ArchTable:
 
 @pytest.fixture(scope="module")
 def real() -> ArchTable:
-    return load_archs(resources.toolchains() / "ascend.yaml")
+    return load_archs()
 
 
 @pytest.mark.parametrize("name", ["dav-2201", "dav_2201", "DAV-2201", " Dav_2201 "])

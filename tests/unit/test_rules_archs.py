@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.errors import ToolchainError, UsageError
 from skrules.rules.archs import with_archs
 from skrules.rules.request import read_request
 
-TABLE = load_archs(resources.toolchains() / "ascend.yaml")
+TABLE = load_archs()
 NOTHING = read_request([], {})
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.binding.detect import TorchInfo, TorchNpuInfo
 from skrules.engine.action import NO_LAUNCHER
@@ -26,7 +25,7 @@ from skrules.toolchain.bisheng import BishengToolchain, Toolkit
 from skrules.wheel.verify import verify
 from tests.data.tiny_library import tiny_library, tiny_module
 
-ARCHS = load_archs(resources.toolchains() / "ascend.yaml")
+ARCHS = load_archs()
 TORCH = TorchInfo(
     python=Path("python"),
     python_version="3.11",

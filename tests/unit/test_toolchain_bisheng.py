@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from skrules import resources
 from skrules.arch import Arch
 from skrules.arch_file import load_archs
 from skrules.engine.depfile import read_depfile
@@ -25,7 +24,7 @@ _SPEC.loader.exec_module(stand_in)
 
 @pytest.fixture(scope="module")
 def arch() -> Arch:
-    return load_archs(resources.toolchains() / "ascend.yaml").arch("dav-2201")
+    return load_archs().arch("dav-2201")
 
 
 @pytest.fixture

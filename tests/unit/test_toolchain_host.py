@@ -20,7 +20,7 @@ X86 = "fpu sse4_2 ssse3 popcnt cx16"
 
 @pytest.fixture(scope="module")
 def table():
-    return load_archs(resources.toolchains() / "ascend.yaml")
+    return load_archs()
 
 
 @pytest.fixture(scope="module")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from skrules import resources
 from skrules.arch import SkBind
 from skrules.arch_file import load_archs
 from skrules.errors import UsageError
 from skrules.validate.compat import MIX, SK_BIND, Verdict
 from skrules.validate.compat_file import load_compat
 
-ARCHS = load_archs(resources.toolchains() / "ascend.yaml")
-COMPAT = load_compat(resources.toolchains() / "compat.yaml", ARCHS)
+ARCHS = load_archs()
+COMPAT = load_compat(ARCHS)
 
 TABLE = """sources:
   page: https://www.hiascend.com/document/detail/some-page.html
@@ -30,7 +29,7 @@ acl:
 def load(tmp_path, text):
     path = tmp_path / "compat.yaml"
     path.write_text(text)
-    return load_compat(path, ARCHS)
+    return load_compat(ARCHS, path)
 
 
 def test_a_table(tmp_path):

@@ -6,7 +6,6 @@ import random
 
 import pytest
 
-from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.source import read
 from skrules.validate.compat_file import load_compat
@@ -15,8 +14,8 @@ from skrules.validate.registry import load_rules
 from skrules.validate.subject import Decision, Subject, files_of
 
 RULES = load_rules()
-ARCHS = load_archs(resources.toolchains() / "ascend.yaml")
-COMPAT = load_compat(resources.toolchains() / "compat.yaml", ARCHS)
+ARCHS = load_archs()
+COMPAT = load_compat(ARCHS)
 TARGETS = tuple(COMPAT.target_of_arch(name) for name in (*ARCHS.names(), "dav-2002"))
 SEEDS = [text for rule in RULES if rule.category != "contract" for text in (rule.bad, rule.good)]
 PIECES = [

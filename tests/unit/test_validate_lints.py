@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.source import read
 from skrules.validate.compat_file import load_compat
@@ -12,8 +11,8 @@ from skrules.validate.registry import load_rules, rule_named
 from skrules.validate.subject import Decision, Subject, files_of
 
 RULES = load_rules()
-ARCHS = load_archs(resources.toolchains() / "ascend.yaml")
-COMPAT = load_compat(resources.toolchains() / "compat.yaml", ARCHS)
+ARCHS = load_archs()
+COMPAT = load_compat(ARCHS)
 A2 = COMPAT.target_of_arch("dav-2201")
 
 

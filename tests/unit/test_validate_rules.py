@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from skrules import resources
 from skrules.arch_file import load_archs
 from skrules.findings import Severity
 from skrules.source import read
@@ -17,8 +16,8 @@ from skrules.validate.rule import Rule
 from skrules.validate.subject import Subject, SubjectFile
 
 RULES = load_rules()
-ARCHS = load_archs(resources.toolchains() / "ascend.yaml")
-COMPAT: Compat = load_compat(resources.toolchains() / "compat.yaml", ARCHS)
+ARCHS = load_archs()
+COMPAT: Compat = load_compat(ARCHS)
 # What the examples of these rules are meant for; the others do not depend on it.
 TARGETS = {
     "compat.arch-alias-mismatch": "dav-2201",
