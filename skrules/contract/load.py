@@ -101,7 +101,7 @@ def _returned(name: str, item: Read, problems: Problems) -> tuple[tuple[str, ...
     """Return outputs and the tensor that `run_<name>` returns, completing one from the other."""
     outputs = tuple(item.get("outputs", ()))
     returned = item.value.get("pybind_return_tensor")
-    if problems.wrong & {f"{item.path}.outputs", f"{item.path}.pybind_return_tensor"}:
+    if problems.wrong & {item.path, f"{item.path}.outputs", f"{item.path}.pybind_return_tensor"}:
         return outputs, ""
     if returned is not None:
         if outputs and returned.value not in outputs:

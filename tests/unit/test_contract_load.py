@@ -106,6 +106,10 @@ def test_returned_tensor() -> None:
     assert "2 outputs and no pybind_return_tensor" in _entry_error("outputs: [a, b]")
     assert "'c' is returned but not an output" in _entry_error("outputs: [a, b], return_tensor: c")
     assert "has tensors but no output" in _entry_error("inputs: [a]")
+    misspelt = _entry_error("inputs: [a], ouptuts: [b]")
+    assert "did you mean 'outputs'?" in misspelt
+    assert "no output" not in misspelt  # which it may be for the misspelt key
+    assert "no pybind_return_tensor" not in _entry_error("outputs: [a, b], pybind_return_tensr: a")
     assert "cannot be nullable" in _entry_error("outputs: [a], parameters: {a: {nullable: true}}")
     assert _entry("launch: {block_dim: 2}").pybind_return_tensor == ""
 
