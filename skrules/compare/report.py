@@ -10,7 +10,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from skrules.compare.difference import BitDifference, NumberDifference
-from skrules.compare.verdict import CaseVerdict, Evidence, Status, TensorVerdict, Verdict
+from skrules.compare.verdict import NO_REFERENCE, CaseVerdict, Evidence, Status, TensorVerdict, Verdict
 
 SCHEMA_VERSION = 1
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -93,7 +93,7 @@ def detail(verdict: Verdict) -> str:
         facts.append(f"{len(verdict.left_out)} left out")
     if verdict.max_abs_error is not None:
         facts.append(f"max abs err {verdict.max_abs_error:.3g}")
-    if count and verdict.reference == "none":
+    if any(NO_REFERENCE in case.notes for case in verdict.cases):
         facts.append("no reference")
     return f"in {verdict.seconds:.1f}s ({'; '.join(facts)})"
 

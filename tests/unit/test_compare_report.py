@@ -66,6 +66,7 @@ def test_lines_for_people() -> None:
     assert human_lines(_verdict(SKIPPED))[0] == "//ops/add dav-2201 SKIPPED in 0.4s (0 cases)"
     blind = replace(GOOD, reference="none", tensors=(), notes=(NO_REFERENCE,))
     assert detail(_verdict(blind)) == "in 0.4s (1 case; no reference)"
+    assert detail(_verdict(BAD)) == "in 0.4s (1 case)"  # it came to no comparison, whether there is a reference or not
 
 
 def test_junit() -> None:
