@@ -250,7 +250,10 @@ def _check_file(name: str, value: object, root: Path, package: str, at: Location
     if not os.path.isfile(f"{root}/{path}"):  # noqa: PTH113
         folder = (root / path).parent
         beside = sorted(entry.name for entry in folder.glob("*") if entry.is_file()) if folder.is_dir() else []
-        raise UsageError(f"{name}: there is no file '{path}'", at=at, hint=did_you_mean(path.rpartition("/")[2], beside))
+        hint = did_you_mean(path.rpartition("/")[2], beside)
+        if name == "contract" and not any("contract" in other for other in beside):
+            hint = "without contract= a build prints one to fill in"
+        raise UsageError(f"{name}: there is no file '{path}'", at=at, hint=hint)
     return path
 
 

@@ -51,6 +51,7 @@ def test_an_operator(root):
         ('operator(name="add", srcs=[3], archs=["a"])', ":1", "not a string"),
         ('operator(name="add", srcs=["add.asc", "add.asc"], archs=["a"])', ":1", "twice"),
         ('operator(name="add", srcs=["ad.asc"], archs=["a"])', ":1", "did you mean 'add.asc'?"),
+        ('operator(name="add", srcs=["add.asc"], contract="contract.yam", archs=["a"])', ":1", "did you mean 'contract.yaml'?"),
         ('operator(name="add", srcs=["../common/tiling.h"], archs=["a"])', ":1", "inside the package"),
         ('operator(name="add", srcs=["/etc/passwd"], archs=["a"])', ":1", "inside the package"),
         ('operator(name="add", srcs=["add.asc"], archs=["a"], deps=["//ops/..."])', ":1", "pattern"),
@@ -73,6 +74,12 @@ def test_errors_name_the_place(root, text, place, part):
         read(root, text)
     assert f"error: ops/add/SConscript{place}" in str(caught.value)
     assert part in str(caught.value)
+
+
+def test_a_contract_that_is_not_written_yet(root):
+    (root / "ops/add/contract.yaml").rename(root / "ops/add/cases.yaml")
+    with pytest.raises(UsageError, match=r"no file 'ops/add/contract\.yaml'\n  hint: without contract= a build prints one"):
+        read(root, GOOD)
 
 
 def test_a_label_reads_its_package_and_its_dependencies_only(root):
