@@ -33,5 +33,6 @@ def run(options: argparse.Namespace) -> int:
         )
     with OutputFolder(options.package, trees=(options.name,)) as output:
         output.publish({f"{options.name}/{path}": data for path, data in files.items()})
-    print(f"{folder.as_posix()}: {', '.join(sorted(files))}\nnow: scons compare {folder.as_posix()}")
+    print(f"{folder.as_posix()}: {', '.join(sorted(files))}; from the template {options.template}")
+    print(f"now: scons compare {folder.as_posix()}")
     return 0
