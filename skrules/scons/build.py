@@ -183,7 +183,7 @@ class Build:
         if is_whole and not self.steps.failed:
             self._remember(statuses)
         if "validate" in self.request.verbs:
-            write(findings_lines(self.root, self._findings()))
+            write(findings_lines(self.root, self._findings(), silent=bool(self.steps.failed)))
         seconds = time.monotonic() - self.started
         write(summarise(self.steps, statuses, compared=self.compared, seconds=seconds))
         write(line for wheel in self.graph.wheels for line in wheel_lines(self.root, wheel, self.steps))

@@ -24,7 +24,7 @@ def report_current(root: Path, manifest: Manifest, verbs: Sequence[str], *, sile
     compared = "compare" in verbs
     statuses = known_statuses(manifest)
     if "validate" in verbs:
-        write(findings_lines(root, known_findings(manifest)))
+        write(findings_lines(root, known_findings(manifest), silent=silent))
     if silent and not compared:
         return
     lines = [] if silent else [str(note) for note in manifest.shared.notes]
@@ -54,15 +54,25 @@ def known_findings(manifest: Manifest, without: frozenset[str] = frozenset()) ->
     return [name for group in groups for name in group.files if name.endswith(f"/{FINDINGS}")]
 
 
-def findings_lines(root: Path, paths: Iterable[str]) -> list[str]:
-    """Return what is said of the findings in files, in the order of the findings' own files."""
+def findings_lines(root: Path, paths: Sequence[str], *, silent: bool = False) -> list[str]:
+    """Return what is said of the findings in files, in the order of the findings' own files. Where there is none, that is
+    said too unless `silent`, and how many a comment or the baseline keeps from being told."""
+    import json
+
     from skrules.report.formats import Report, render
     from skrules.report.published import read_envelope
     from skrules.report.text import has_colour
 
-    findings = dict.fromkeys(finding for path in paths for finding in read_envelope((root / path).read_bytes(), path))
+    files = {path: (root / path).read_bytes() for path in paths}
+    findings = dict.fromkeys(finding for path, data in files.items() for finding in read_envelope(data, path))
     in_order = sorted(findings, key=lambda finding: finding.at)
-    return render(in_order, "text", Report(root=root), colour=has_colour(sys.stdout)).splitlines()
+    lines = render(in_order, "text", Report(root=root), colour=has_colour(sys.stdout)).splitlines()
+    if silent or not files:
+        return lines
+    notes = [json.loads(data).get("metadata", {}) for data in files.values()]
+    allowed, known = (sum(note.get(key, 0) for note in notes) for key in ("allowed", "known"))
+    kept = [f"{allowed} allowed by comments"] * (allowed > 0) + [f"{known} in the baseline"] * (known > 0)
+    return [*(lines or ["no findings"]), *([f"not told: {', '.join(kept)}"] if kept else [])]
 
 
 def known_wheels(manifest: Manifest) -> list[str]:

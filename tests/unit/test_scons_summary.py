@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
 from skrules.engine.action import Action
 from skrules.engine.runner import Done
 from skrules.scons.steps import Failed
-from skrules.scons.summary import summarise
+from skrules.scons.summary import findings_lines, summarise
 
 ASC = Action(mnemonic="ASC", label="//ops/a", arch="dav-2201", inputs=(), outputs=("a.o",), run=lambda _root: None)
 ADAPT = Action(mnemonic="ADAPT", label="//ops/b", inputs=(), outputs=("b.asc",), run=lambda _root: None)
@@ -41,6 +42,15 @@ def test_counts():
     assert lines(Steps(executed=1, done=[DONE])) == ["1 step done in 1.3 s"]
     assert lines(Steps(executed=2, cached=3, done=[DONE])) == ["2 steps done, 3 from the cache in 1.3 s"]
     assert lines(Steps(cached=3, done=[DONE])) == ["3 from the cache in 1.3 s"]
+
+
+def test_that_nothing_was_found_is_said(tmp_path):
+    for name, allowed, known in (("a.json", 0, 0), ("b.json", 1, 5)):
+        (tmp_path / name).write_text(json.dumps({"findings": [], "metadata": {"allowed": allowed, "known": known}}))
+    assert findings_lines(tmp_path, ["a.json"]) == ["no findings"]
+    assert findings_lines(tmp_path, ["a.json", "b.json"]) == ["no findings", "not told: 1 allowed by comments, 5 in the baseline"]
+    assert findings_lines(tmp_path, ["a.json", "b.json"], silent=True) == []
+    assert findings_lines(tmp_path, []) == []
 
 
 def test_every_failure_with_its_first_error_and_everything_that_was_not_come_to():
