@@ -81,7 +81,8 @@ class Validation:
     @cached_property
     def baseline_path(self) -> str:
         """The baseline, relative to the workspace, or ""."""
-        return next(iter(self._beside([self.settings.baseline] if self.settings.baseline else [])), "")
+        hint = "skrules write-baseline makes a baseline, of what is found now"
+        return next(iter(self._beside([self.settings.baseline] if self.settings.baseline else [], hint)), "")
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
@@ -97,16 +98,13 @@ class Validation:
         facts = b"\0".join((resources.toolchains() / name).read_bytes() for name in _FACTS)
         return hashlib.sha256(facts).hexdigest()[:32]
 
-    def _beside(self, names: Iterable[str]) -> list[str]:
+    def _beside(self, names: Iterable[str], hint: str = "") -> list[str]:
         from skrules.validate.settings import beside
 
         paths = [beside(Path(self._settings_path), name).as_posix() for name in names]
         for path in paths:
             if not (self._root / path).is_file():
-                raise UsageError(
-                    f"{self._settings_path} names '{path}', which is not there",
-                    hint="skrules write-baseline makes a baseline, of what is found now",
-                )
+                raise UsageError(f"{self._settings_path} names '{path}', which is not there", hint=hint)
         return paths
 
     def examine(
