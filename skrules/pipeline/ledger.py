@@ -5,6 +5,7 @@ The journal is the engine's. A step's outputs are here whatever files it leaves 
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -51,6 +52,4 @@ class Ledger:
 
 
 def _digest(outputs: Mapping[str, str]) -> str:
-    import hashlib
-
     return hashlib.sha256("\n".join(f"{path}\0{digest}" for path, digest in sorted(outputs.items())).encode()).hexdigest()[:40]

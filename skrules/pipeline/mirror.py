@@ -19,12 +19,10 @@ from skrules.label import Label, parse_pattern
 from skrules.pipeline.build_config import BuildConfig
 from skrules.pipeline.discovery import PASSED_OVER
 from skrules.pipeline.operators import CASES, Operator
+from skrules.pipeline.origins import base_of, settings_of, workspace_of
 from skrules.rules.declaration import FILE_NAME
-from skrules.rules.place import Place as WorkspacePlace
-from skrules.rules.place import find_place
 from skrules.source.includes import local_headers
 from skrules.toolchain.command_line import angled_folders, include_folders
-from skrules.validate.settings import beside, load_settings
 
 #: Folder of the build, of which no label can be: it begins with a dot.
 BUILD = ".build"
@@ -84,7 +82,7 @@ def plan(
     Raises UsageError where folders cannot be packages, or options speak of folders that the workspace does not have.
     """
     headers = {index: _outside(operator, config) for index, operator in enumerate(operators)}
-    base = _base(operators, [path for found in headers.values() for path in found])
+    base = base_of(operators, [path for found in headers.values() for path in found])
     copies: dict[str, Path] = {}
     texts: dict[str, bytes] = {}
     placed = []
@@ -116,7 +114,7 @@ def plan(
                 contract=f"{package}/{contract}" if contract else "",
             )
         )
-    settings, decisions = _settings(operators, base)
+    settings, decisions = settings_of(operators, base)
     copies |= decisions
     packages = tuple(sorted({each.package.partition("/")[0] for each in placed}))
     texts |= {f"{package}/{FILE_NAME}": "\n".join(calls).encode() for package, calls in declarations.items()}
@@ -197,7 +195,7 @@ def _other_sources(operator: Operator, leave_out: Path) -> frozenset[Path]:
 
 def _outside(operator: Operator, config: BuildConfig) -> tuple[Path, ...]:
     """Return the headers that the sources include and that lie outside of the asset's folder."""
-    root = _workspace_of(operator) or operator.folder.parent
+    root = workspace_of(operator) or operator.folder.parent
     words = list(operator.options)
     quoted = [root / folder for folder in include_folders(words)]
     angled = [root / folder for folder in angled_folders(words)]
@@ -212,66 +210,6 @@ def _outside(operator: Operator, config: BuildConfig) -> tuple[Path, ...]:
         for path in paths
         if not (whole and path.is_relative_to(operator.folder)) and not any(path.is_relative_to(folder) for folder in given)
     )
-
-
-def _place_of(operator: Operator) -> WorkspacePlace | None:
-    """Return the workspace that declares an operator, to which its options are relative; None for others."""
-    if not operator.is_declared:
-        return None
-    try:
-        place = find_place(operator.folder, packages=(".",))
-    except UsageError:
-        return None
-    return place if place.root != operator.folder else None
-
-
-def _workspace_of(operator: Operator) -> Path | None:
-    place = _place_of(operator)
-    return place.root if place else None
-
-
-def _settings(operators: Sequence[Operator], base: Path) -> tuple[str, dict[str, Path]]:
-    """Return the file of what the operators' workspace decides about rules, or "", and copies of it and what it names.
-
-    Raises UsageError where they are of several workspaces, whose decisions cannot all be followed at once.
-    """
-    places = [_place_of(operator) for operator in operators]
-    deciding = next((place for place in places if place and place.settings), None)
-    if deciding is None:
-        return "", {}
-    if deciding.root != base or any(place is None or place.root != base for place in places):
-        raise UsageError(
-            f"{deciding.root / deciding.settings} decides about rules for some of the operators only",
-            hint="take operators of different workspaces in runs of their own",
-        )
-    path = base / deciding.settings
-    settings = load_settings(bytes_of(path), deciding.settings)
-    named = [path, *(beside(path, name) for name in (settings.baseline, *settings.rules) if name)]
-    return deciding.settings, {_inside(each, base): each for each in named}
-
-
-def _base(operators: Sequence[Operator], headers: Sequence[Path]) -> Path:
-    """Return the folder that stands for the root of the workspace: all that is copied lies in folders of it.
-
-    It is that of the operators' own workspace; for others the one above the folder that holds them all, so that labels have
-    its name, as long as labels can.
-    """
-    workspaces = [_workspace_of(operator) for operator in operators]
-    roots = [root for root in workspaces if root is not None]
-    loose = [operator.folder.parent for operator, root in zip(operators, workspaces, strict=True) if root is None]
-    loose += [path.parent for path in headers if not any(path.is_relative_to(root) for root in roots)]
-    if loose:
-        shared = Path(os.path.commonpath(loose))
-        roots.append(shared.parent if _is_segment(shared.name) else shared)
-    return Path(os.path.commonpath(roots))
-
-
-def _is_segment(name: str) -> bool:
-    try:
-        parse_pattern(f"//{name}/x")
-    except UsageError:
-        return False
-    return True
 
 
 def _inside(path: Path, base: Path) -> str:
@@ -291,7 +229,7 @@ def _check_package(package: str, operator: Operator) -> None:
 def _check_options(operator: Operator, base: Path) -> None:
     words = [*map(str, include_folders(list(operator.options))), *_following(operator.options, "-include")]
     relative = [word for word in words if not Path(word).is_absolute()]
-    if relative and _workspace_of(operator) != base:
+    if relative and workspace_of(operator) != base:
         raise UsageError(
             f"{operator.name}: its options look for headers in '{relative[0]}' of its own workspace",
             hint="take operators of different workspaces in runs of their own",
