@@ -21,7 +21,8 @@ _OPERATORS = {"super_kernel_scope_begin": "aclskScopeBegin", "super_kernel_scope
 def super_kernel_scope_begin(scope_name: str | None = None) -> None:
     """Begin a scope on the current stream; None begins one in which nothing is fused.
 
-    Outside of a capture it has no effect. Raises RuntimeError for a blank name or one of more than 255 bytes.
+    Outside of a capture it has no effect. Raises RuntimeError for a blank name, one with a NUL, or one of more than
+    255 bytes.
     """
     torch.ops.npu.super_kernel_scope_begin(scope_name)
 
@@ -50,5 +51,7 @@ def _nothing(scope_name: str | None = None) -> None:
 def _mark(function: str, scope_name: str | None = None) -> None:
     if scope_name is not None and not scope_name.strip():
         raise RuntimeError("scope_name should be None or a non-empty string.")
+    if scope_name is not None and "\0" in scope_name:  # C would see the part before it
+        raise RuntimeError("scope_name has a NUL.")
     name = None if scope_name is None else scope_name.encode()
     acl.call(function, name, acl.current_stream(current_device()))

@@ -77,7 +77,8 @@ def _finding(item: Any, name: str, at: Location) -> Finding:
         raise UsageError(f"{name}: unknown severity '{item.get('severity')}'", at=at, allowed=list(Severity))
     hint = item.get("remediation_hint")
     fix = None
-    if isinstance(hint, dict) and REMEDIATION in (item.get("actionable_by") or ()):
+    actors = item.get("actionable_by")
+    if isinstance(hint, dict) and isinstance(actors, list) and REMEDIATION in actors:
         texts = {key: hint[key] if isinstance(hint.get(key), str) else "" for key in _FIX}
         fix = Fix(**{field: texts[key] for key, field in _FIX.items()})
     line, column = (value if type(value) is int else 0 for value in (item.get("line"), item.get("column")))

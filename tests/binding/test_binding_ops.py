@@ -231,6 +231,29 @@ def test_gradients_are_refused_while_compiling_too(ops: Any) -> None:
         assert use(x, y, z).tolist() == [1.0, 2.0, 3.0, 4.0]
 
 
+def test_derivatives_are_refused_where_they_would_be_zero(ops: Any, stub: Stub) -> None:
+    x, y, z = numbers()
+
+    def use(x: torch.Tensor) -> torch.Tensor:
+        return ops.add(x, y, torch.zeros_like(x), 4).sum()
+
+    before = stub.ask("stub_launches")
+    with pytest.raises(
+        RuntimeError, match=r"sample: run_add\(\): 'x' \(__gm__ float \*\) requires grad, and there is no backward"
+    ):
+        torch.func.grad(use)(x)
+    with pytest.raises(
+        RuntimeError, match=r"sample: run_add\(\): 'x' \(__gm__ float \*\) has a tangent, and there is no forward"
+    ):
+        torch.func.jvp(use, (x,), (y,))
+    forward = torch.autograd.forward_ad
+    with forward.dual_level(), pytest.raises(RuntimeError, match=r"'y' \(__gm__ float \*\) has a tangent"):
+        ops.add(x, forward.make_dual(y, x), z, 4)
+    assert stub.ask("stub_launches") == before
+    # What is not followed is nobody's derivative.
+    assert torch.func.grad(lambda w: (w * ops.add(x, y, z, 4)).sum())(torch.ones_like(x)).tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
 def test_what_a_call_is_dispatched_on(ops: Any) -> None:
     for key in ("PrivateUse1", "Meta"):
         assert torch._C._dispatch_has_kernel_for_dispatch_key("ascendc_ops::add_", key)

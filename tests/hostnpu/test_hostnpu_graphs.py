@@ -241,6 +241,12 @@ def test_a_scope_needs_a_name(npu: ModuleType, name: str) -> None:
             function(name)
 
 
+def test_a_scope_is_not_called_by_a_part_of_its_name(npu: ModuleType) -> None:
+    for function in (npu.super_kernel_scope_begin, npu.super_kernel_scope_end):
+        with pytest.raises(RuntimeError, match="scope_name has a NUL"):
+            function("model\0x")
+
+
 def test_a_compiled_function_keeps_its_scopes(npu: ModuleType, operator: ModuleType) -> None:
     library = torch.library.Library("hostnpu_test", "DEF")
     library.define("add_(Tensor x, Tensor y, Tensor(a!) z) -> ()")

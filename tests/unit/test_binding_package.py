@@ -74,6 +74,7 @@ class Place:
         self.torch.__version__ = "2.13.0+cpu"
         self.torch._C = type("C", (), {"_GLIBCXX_USE_CXX11_ABI": True})
         self.torch.is_grad_enabled = lambda: True
+        self.torch.autograd = type("Autograd", (), {"forward_ad": type("ForwardAd", (), {"_current_level": -1})})
         self.torch.library = type("Library", (), {"Library": Library})
         self.torch.ops = type("Ops", (), {"ascendc_ops": ModuleType("ascendc_ops")})
         monkeypatch.setitem(sys.modules, "torch", self.torch)

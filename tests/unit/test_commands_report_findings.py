@@ -107,3 +107,12 @@ def test_where_nothing_was_found_yet_is_a_usage_error(place, capsys):
     assert main(["report-findings", "missing.json"]) == 2
     assert main(["report-findings", "v", "--output", "a.asc/x"]) == 2
     assert "cannot write" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("actors", [5, "codegen.apply-remediation", {"codegen.apply-remediation": 1}, None])
+def test_what_is_no_list_of_actors_has_no_fix(place, capsys, actors):
+    document = json.loads((place / "v/a/findings.json").read_text())
+    document["findings"][0]["actionable_by"] = actors
+    (place / "one.json").write_text(json.dumps(document))
+    assert main(["report-findings", "one.json", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["findings"][0]["actionable_by"] == ["human"]

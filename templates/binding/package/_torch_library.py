@@ -42,7 +42,7 @@ def register(package, entries, function_of):
         ops.impl(launch, launched, "CompositeExplicitAutograd")
         ops.impl(launch, _traced(entry, table), "Meta")
         ops.define(entry + table["schema"])
-        ops.impl(entry, _composed(launch, table["returned"]), "CompositeImplicitAutograd")
+        ops.impl(entry, _composed(launch, entry, table), "CompositeImplicitAutograd")
 
 
 def launch_names(entries):
@@ -56,10 +56,18 @@ def launch_names(entries):
     return names
 
 
-def _composed(launch, returned):
+def _composed(launch, entry, table):
     launch = getattr(getattr(torch.ops, NAMESPACE), launch).default
+    returned = table["returned"]
+    rows = _rows_of_tensors(table)
 
     def call(*args):
+        # The transforms of torch.func take from tensors what they follow before a launch is reached.
+        for place, row in rows:
+            for item, tensor in enumerate(args[place] if row["kind"] == "tensor_list" else (args[place],)):
+                derivative = _derivative_of(tensor)
+                if derivative:
+                    raise RuntimeError(_title(entry, table) + _name(row, item) + derivative)
         launch(*args)
         return None if returned is None else args[returned]
 
@@ -80,15 +88,14 @@ def _launched(entry, function_of):
 
 def _traced(entry, table):
     """What is known before there is memory: shapes do not change, and a call that would be refused is refused here."""
-    title = "{}: run_{}(): ".format(table["operator"], entry)
-    checked = [(place, row) for place, row in enumerate(table["parameters"]) if row["kind"] in ("tensor", "tensor_list")]
+    title = _title(entry, table)
+    rows = _rows_of_tensors(table)
 
     def trace(*args):
         first = None
-        for place, row in checked:
-            is_list = row["kind"] == "tensor_list"
-            for item, tensor in enumerate(args[place] if is_list else [args[place]]):
-                name = "{}'{}{}' ({})".format(title, row["name"], f"[{item}]" if is_list else "", row["c_type"])
+        for place, row in rows:
+            for item, tensor in enumerate(args[place] if row["kind"] == "tensor_list" else (args[place],)):
+                name = title + _name(row, item)
                 _check(name, row, tensor)
                 if tensor is None:
                     continue
@@ -100,13 +107,38 @@ def _traced(entry, table):
     return trace
 
 
+def _rows_of_tensors(table):
+    return [(place, row) for place, row in enumerate(table["parameters"]) if row["kind"] in ("tensor", "tensor_list")]
+
+
+def _title(entry, table):
+    return "{}: run_{}(): ".format(table["operator"], entry)
+
+
+def _name(row, item):
+    return "'{}{}' ({})".format(row["name"], f"[{item}]" if row["kind"] == "tensor_list" else "", row["c_type"])
+
+
+def _derivative_of(tensor):
+    """Return what is wrong with a tensor that derivatives are taken of, or "": they would stop here, and be zero."""
+    if tensor is None:
+        return ""
+    if tensor.requires_grad and torch.is_grad_enabled():
+        return " requires grad, and there is no backward; call it under torch.no_grad()"
+    forward_ad = torch.autograd.forward_ad
+    if forward_ad._current_level >= 0 and forward_ad.unpack_dual(tensor).tangent is not None:
+        return " has a tangent, and there is no forward derivative; call it with tensors that have none"
+    return ""
+
+
 def _check(name, row, tensor):
     if tensor is None:
         if not row["nullable"]:
             raise TypeError(f"{name} takes a torch.Tensor, got None (NoneType)")
         return
-    if tensor.requires_grad and torch.is_grad_enabled():
-        raise RuntimeError(f"{name} requires grad, and there is no backward; call it under torch.no_grad()")
+    derivative = _derivative_of(tensor)
+    if derivative:
+        raise RuntimeError(name + derivative)
     dtype = str(tensor.dtype).removeprefix("torch.")
     if row["dtype"] and dtype != row["dtype"]:
         raise TypeError("{} must be {}, got {}".format(name, row["dtype"], dtype))
