@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from skrules.source.code import Code
 from skrules.source.model import KernelType, Span
@@ -61,18 +62,25 @@ def sk_functions_of(file: SubjectFile) -> Iterator[Root]:
 
 class Reach:
     """Follows calls and macros through the files that one file reaches. Overloads, and members of one name, are not told
-    apart."""
+    apart. What stands where is looked up when the first root is asked about: most files have none."""
 
     def __init__(self, subject: Subject, file: SubjectFile) -> None:
-        self._places: dict[str, list[tuple[Reached, frozenset[str]]]] = {}
-        for each in subject.reached(file):
+        self._subject = subject
+        self._file = file
+
+    @cached_property
+    def _places(self) -> Mapping[str, Sequence[tuple[Reached, frozenset[str]]]]:
+        """The functions, classes and macros of a name, each with the identifiers in it."""
+        found: dict[str, list[tuple[Reached, frozenset[str]]]] = {}
+        for each in self._subject.reached(self._file):
             for function, words in each.functions:
-                self._places.setdefault(function.name, []).append((_part(each, function.body), words))
+                found.setdefault(function.name, []).append((_part(each, function.body), words))
             for name, codes in each.macros.items():
                 for code in codes:
                     words = frozenset(text for index, text in enumerate(code.texts) if code.is_identifier(index))
                     part = Reached(file=each, code=code, first=0, last=len(code))
-                    self._places.setdefault(name, []).append((part, words))
+                    found.setdefault(name, []).append((part, words))
+        return found
 
     def of(self, root: Root) -> list[Reached]:
         """Return what a root reaches. A class counts when it is named: its members are called through objects of it."""

@@ -13,9 +13,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     told: set[tuple[str, int]] = set()
     for file in subject.files:
         roots = list(sk_functions_of(file))
-        reach = Reach(subject, file) if roots else None
+        reach = Reach(subject, file)
         for root in roots:
-            assert reach is not None
             for part in reach.of(root):
                 api = api_names(part.file.unit.code)
                 for index in part.indices():

@@ -19,13 +19,12 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _bound(subject: Subject, file: SubjectFile) -> Iterator[Finding]:
-    reach = Reach(subject, file) if file.bindings else None
+    reach = Reach(subject, file)
     roots = {root.name: root for root in sk_functions_of(file)}
     for binding in file.bindings:
         functions = list(dict.fromkeys(binding.functions))
         if binding.mask is None or not functions or any(name not in roots for name in functions):
             continue
-        assert reach is not None
         words = frozenset().union(*(words_of(reach.of(roots[name])) for name in functions))
         for api, bit in _BITS.items():
             if api in words and not binding.mask & bit:

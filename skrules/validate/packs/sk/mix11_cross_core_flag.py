@@ -20,9 +20,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     for file in subject.files:
         roots = [each for each in (*kernels_of(file), *sk_functions_of(file)) if each.type.core is CoreType.MIX]
         roots = [each for each in roots if (each.type.aic, each.type.aiv) == ("1", "1")]
-        reach = Reach(subject, file) if roots else None
+        reach = Reach(subject, file)
         for root in roots:
-            assert reach is not None
             for part, index in _guarded(reach.of(root)):
                 place = (part.file.path, part.at(index))
                 if place not in told:

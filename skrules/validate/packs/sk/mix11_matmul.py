@@ -20,11 +20,10 @@ def check(subject: Subject) -> Iterator[Finding]:
     for file in subject.files:
         roots = [each for each in (*kernels_of(file), *sk_functions_of(file)) if each.type.core is CoreType.MIX]
         roots = [each for each in roots if (each.type.aic, each.type.aiv) == ("1", "1")]
-        reach = Reach(subject, file) if roots else None
+        reach = Reach(subject, file)
         if any("ASCENDC_CUBE_ONLY" in token.text for each in subject.reached(file) for token in each.unit.tokens if roots):
             continue
         for root in roots:
-            assert reach is not None
             reached = reach.of(root)
             place = next(_uses(reached), None)
             if place is not None and _AWARE.isdisjoint(words_of(reached)):

@@ -16,9 +16,8 @@ def check(subject: Subject) -> Iterator[Finding]:
         roots = list(sk_functions_of(file))
         # What the files declare is a variable of the author's own.
         own = frozenset(word for each in subject.reached(file) for word in _declared(each.live)) if roots else frozenset()
-        reach = Reach(subject, file) if roots else None
+        reach = Reach(subject, file)
         for root in roots:
-            assert reach is not None
             for part in reach.of(root):
                 for index in part.indices():
                     word = part.code.texts[index]

@@ -19,9 +19,8 @@ _MISSING = re.compile(rf"(\w+)\.{_DESTROY}\(\)")
 def check(subject: Subject) -> Iterator[Finding]:
     for file in subject.files:
         roots = [root for root in sk_functions_of(file) if "TPipe" in file.words]
-        reach = Reach(subject, file) if roots else None
+        reach = Reach(subject, file)
         for root, function in zip(roots, file.sk_functions, strict=bool(roots)):
-            assert reach is not None
             yield from _check(file, function.name, function.body, _natural(reach.of(root)))
 
 
