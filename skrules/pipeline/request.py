@@ -62,6 +62,17 @@ class PipelineRequest:
     cache: Path | None
     jobs: int | None
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the published fields of what was asked for, which several documents of a run have."""
+        return {
+            "selected_stages": list(self.selected),
+            "profile": self.profile,
+            "verify_backend": self.backend,
+            "wheel_mode": CACHE if self.wheel else NEVER,
+            "target_chip": self.target_chip,
+            "archs": list(self.archs),
+        }
+
 
 class _Refuse(argparse.Action):
     def __init__(self, option_strings: Sequence[str], dest: str, **_rest: Any) -> None:

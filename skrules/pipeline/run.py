@@ -123,12 +123,7 @@ class _Pipeline:
         config = {
             "schema_version": 1,
             "assets": [asset.slug for asset in record.assets],
-            "selected_stages": list(request.selected),
-            "profile": request.profile,
-            "verify_backend": request.backend,
-            "wheel_mode": "cache" if request.wheel else "never",
-            "target_chip": request.target_chip,
-            "archs": list(request.archs),
+            **request.to_json(),
             "archs_named_by": request.archs_named_by,
             "toolchain": request.toolchain,
             "wheel_name": record.wheel_name,
