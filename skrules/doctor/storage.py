@@ -6,13 +6,13 @@ import os
 import shlex
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from skrules.doctor.check import Check, Status
 from skrules.doctor.machine import Machine
 from skrules.engine.cache import limit_from
+from skrules.engine.remote_settings import remote_from
 from skrules.errors import UsageError
 from skrules.toolchain.cache import root as cache_root
 
@@ -41,10 +41,8 @@ def look_at_caches(machine: Machine) -> tuple[Check, ...]:
         checks.append(
             Check(name="cache folder", status=Status.BROKEN, found=f"{root} cannot be written", meaning=meaning, command=command)
         )
-    remote = environ.get("SKRULES_REMOTE_CACHE", "")
-    if remote:
-        checks.append(_remote(remote))
-    return tuple(checks)
+    remote = _remote(environ)
+    return (*checks, remote) if remote else tuple(checks)
 
 
 def _steps(machine: Machine, folder: Path) -> Check:
@@ -97,19 +95,18 @@ def _sizes(root: Path) -> Iterator[int]:
                 continue
 
 
-def _remote(address: str) -> Check:
-    try:
-        parts = urlsplit(address)
-        host = parts.hostname or ""
-        shown = f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}{parts.path}"
-    except ValueError:
-        host, shown = "", ""
+def _remote(environ: Mapping[str, str]) -> Check | None:
     name = "remote cache"
-    if not host:
-        meaning = "builds end with an error"
-        found = "SKRULES_REMOTE_CACHE is no address"
-        return Check(name=name, status=Status.BROKEN, found=found, meaning=meaning, command="unset SKRULES_REMOTE_CACHE")
-    return Check(name=name, status=Status.OK, found=f"{shown} (not asked)", details={"address": shown})
+    try:
+        remote = remote_from(environ)
+    except UsageError as error:
+        meaning = "builds end with this error"
+        command = "unset SKRULES_REMOTE_CACHE SKRULES_REMOTE_CACHE_READONLY"
+        return Check(name=name, status=Status.BROKEN, found=error.message, meaning=meaning, command=command)
+    if remote is None:
+        return None
+    found = f"{remote.name} (not asked)"
+    return Check(name=name, status=Status.OK, found=found, details={"address": remote.name, "readonly": remote.readonly})
 
 
 def look_at_disks(machine: Machine) -> tuple[Check, ...]:

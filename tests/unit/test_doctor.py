@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,8 @@ from skrules.doctor.machine import Machine
 from skrules.doctor.modules import look_at_torch, look_at_torch_npu
 from skrules.doctor.storage import look_at_caches, look_at_disks
 from skrules.doctor.tools import look_at_cann, look_at_compiler, look_at_launcher, look_at_requirements
-from skrules.errors import ToolchainError
+from skrules.engine.remote_settings import remote_from
+from skrules.errors import ToolchainError, UsageError
 
 
 def script(path, text):
@@ -202,8 +204,22 @@ def test_settings_of_caches_that_end_builds_are_told(tmp_path):
     assert [check.command for check in (steps, folder, remote)] == [
         "unset SKRULES_CACHE_LIMIT",
         "unset SKRULES_CACHE",
-        "unset SKRULES_REMOTE_CACHE",
+        "unset SKRULES_REMOTE_CACHE SKRULES_REMOTE_CACHE_READONLY",
     ]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"SKRULES_REMOTE_CACHE": "ftp://cache.example"},
+        {"SKRULES_REMOTE_CACHE": "http://cache.example", "SKRULES_REMOTE_CACHE_READONLY": "yes"},
+    ],
+)
+def test_a_remote_cache_that_a_build_refuses_is_told_in_its_words(tmp_path, settings):
+    remote = look_at_caches(machine_of(tmp_path, **settings))[-1]
+    with pytest.raises(UsageError, match=re.escape(remote.found)):
+        remote_from(settings)
+    assert remote.status is Status.BROKEN
 
 
 def test_a_password_of_a_remote_cache_is_not_shown(tmp_path):
