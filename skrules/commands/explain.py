@@ -5,8 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
+from collections.abc import Iterable
+from pathlib import Path
 
+from skrules.arch_file import load_archs
+from skrules.errors import UsageError
 from skrules.explanations import Explanation, load_explanations
+from skrules.rules.place import find_place
+from skrules.rules.validate import Validation
 from skrules.validate.registry import load_rules, rule_named
 from skrules.validate.rule import Rule
 
@@ -22,8 +28,20 @@ def run(options: argparse.Namespace) -> int:
     if options.rule in findings:
         sys.stdout.write(told(findings[options.rule]))
     else:
-        sys.stdout.write(explained(rule_named(options.rule, load_rules(), others=findings)))
+        sys.stdout.write(explained(rule_named(options.rule, _rules(options.rule), others=findings)))
     return 0
+
+
+def _rules(wanted: str) -> Iterable[Rule]:
+    """Return the rules of skrules; with those of the workspace around the current folder where `wanted` is not among them."""
+    rules = load_rules()
+    if wanted in {rule.id for rule in rules}:
+        return rules
+    try:
+        place = find_place(Path.cwd(), packages=("ops",))  # whichever they are: rules are not there
+    except UsageError:
+        return rules
+    return Validation(place.root, place.settings, load_archs()).rules
 
 
 def told(explanation: Explanation) -> str:

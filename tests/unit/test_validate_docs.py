@@ -13,7 +13,6 @@ from skrules.findings import Severity
 from skrules.rules.request import read_request
 from skrules.source import read
 from skrules.validate.registry import load_rules, rule_named
-from skrules.validate.rule import Rule
 from skrules.validate.settings import load_settings
 from skrules.validate.subject import Subject, SubjectFile
 from skrules.validate.suppression import read_suppressions
@@ -60,23 +59,21 @@ def test_its_comments():
     assert {name for each in found for name in each.rules} <= {rule.id for rule in RULES}
 
 
-def test_its_rule():
-    known = rule_named("sk.bind-mask-known", RULES)
-    space: dict[str, object] = {}
-    exec(block("def check("), space)
-    space["RULE"] = Rule(
-        id="house.no-printf",
-        severity=Severity.WARNING,
-        category="sk",
-        title="no PRINTF",
-        explanation="It is slow.",
-        source="the house",
-        bad=known.bad,
-        good=known.good,
-        check=space["check"],
-    )
-    file = SubjectFile(unit=read(b"void f() {\n    PRINTF(1);\n}\n", "a.asc"), is_header=False)
-    assert [finding.at.line for finding in space["check"](Subject(files=(file,)))] == [2]
+def test_its_rule(tmp_path, monkeypatch, capsys):
+    (tmp_path / "SConstruct").write_text('Workspace(packages=["ops"], validate="validate.yaml")\n')
+    (tmp_path / "validate.yaml").write_text("rules: [no_printf.py]\n")
+    (tmp_path / "no_printf.py").write_text(block("from skrules.findings"))
+    (tmp_path / "ops").mkdir()
+    monkeypatch.chdir(tmp_path / "ops")
+    own = rule_named("team.no-printf", load_rules([tmp_path / "no_printf.py"]))
+    for text, lines in ((own.bad, [1]), (own.good, []), ("void f() {\n    PRINTF(1);\n}\n", [2])):
+        file = SubjectFile(unit=read(text.encode(), "a.asc"), is_header=False)
+        assert [finding.at.line for finding in own.check(Subject(files=(file,)))] == lines
+
+    assert main(["explain", "team.no-printf"]) == 0
+    assert capsys.readouterr().out.startswith("team.no-printf: no kernel prints\n")
+    assert main(["explain", "team.no-print"]) == 2
+    assert "did you mean 'team.no-printf'?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", re.findall(r"`((?:sk|allow|includes|compat)\.[a-z-]+)`|explain ([a-z.-]+)", PAGE))
