@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from skrules.aclgraph.support import SupportDir, support_headers
-from skrules.engine.files import bytes_of
+from skrules.engine.files import bytes_of, names_below
 from skrules.errors import UsageError
 from skrules.source import read
 from skrules.source.evaluation import Macros
@@ -79,7 +78,7 @@ def read_asset(
         raise UsageError(f"there is no operator asset '{path}'", hint="a kernel file, or a folder with .asc or .cpp files")
     sources = []
     ignored = []
-    for file in _files(path, leave_out):
+    for file in names_below(path, SUFFIXES, leave_out):
         if any(part in _TEST_FOLDERS for part in file.split("/")):
             ignored.append(Ignored(file=file, reason="test_support_file"))
             continue
@@ -94,15 +93,6 @@ def read_asset(
         notes = [f"{each.file}: {each.reason}" for each in ignored[:20]]
         raise UsageError(f"no kernel .asc or .cpp source files found under {path}", notes=notes)
     return Asset(path=path, root=path, sources=tuple(sources), ignored=tuple(ignored))
-
-
-def _files(root: Path, leave_out: Path | None) -> list[str]:
-    results = leave_out.resolve() if leave_out else None
-    found = []
-    for here, below, names in os.walk(root):
-        below[:] = [name for name in below if not name.startswith(".") and (Path(here) / name).resolve() != results]
-        found += [(Path(here) / name).relative_to(root).as_posix() for name in names if name.endswith(SUFFIXES)]
-    return sorted(found)
 
 
 class _Reader:

@@ -17,6 +17,19 @@ def bytes_of(path: Path) -> bytes:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
 
 
+def names_below(root: Path, suffixes: tuple[str, ...], leave_out: Path | None) -> list[str]:
+    """Return the files below a folder whose names end so: relative to it, with `/`, sorted.
+
+    Hidden folders and `leave_out`, a folder of results, are not looked into.
+    """
+    results = leave_out.resolve() if leave_out else None
+    found = []
+    for here, below, names in os.walk(root):
+        below[:] = [name for name in below if not name.startswith(".") and (Path(here) / name).resolve() != results]
+        found += [(Path(here) / name).relative_to(root).as_posix() for name in names if name.endswith(suffixes)]
+    return sorted(found)
+
+
 def write_if_changed(path: Path, data: bytes) -> bool:
     """Make `path` hold `data` and tell whether it had to be written.
 

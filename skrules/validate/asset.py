@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from skrules.engine.files import bytes_of
+from skrules.engine.files import bytes_of, names_below
 from skrules.source import read
 from skrules.source.includes import Include, included_files
 from skrules.source.model import SourceUnit
@@ -23,7 +23,7 @@ def read_asset_files(path: Path, leave_out: Path | None = None) -> tuple[Subject
     its suffix.
     """
     root = path.parent if path.is_file() else path
-    names = [path.name] if path.is_file() else _names(root, leave_out)
+    names = [path.name] if path.is_file() else names_below(root, SUFFIXES, leave_out)
     reader = _Reader(root)
     sources = [name for name in names if path.is_file() or not name.endswith(_HEADERS)]
     files = {file.path: file for file in files_of(reader.source(name) for name in sources)}
@@ -31,15 +31,6 @@ def read_asset_files(path: Path, leave_out: Path | None = None) -> tuple[Subject
         if name not in files:
             files[name] = SubjectFile(unit=reader.header(name), is_header=True)
     return tuple(files[name] for name in sorted(files))
-
-
-def _names(root: Path, leave_out: Path | None) -> list[str]:
-    results = leave_out.resolve() if leave_out else None
-    found = []
-    for here, below, files in os.walk(root):
-        below[:] = [name for name in below if not name.startswith(".") and (Path(here) / name).resolve() != results]
-        found += [(Path(here) / name).relative_to(root).as_posix() for name in files if name.endswith(SUFFIXES)]
-    return sorted(found)
 
 
 class _Reader:

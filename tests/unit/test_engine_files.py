@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from skrules.engine.files import write_atomically, write_if_changed
+from skrules.engine.files import names_below, write_atomically, write_if_changed
 
 
 def test_equal_content_is_left_alone(tmp_path):
@@ -40,3 +40,10 @@ def test_a_pipe_in_the_place_of_a_result_is_replaced(tmp_path):
     os.mkfifo(tmp_path / "out")
     assert write_if_changed(tmp_path / "out", b"x")
     assert (tmp_path / "out").read_bytes() == b"x"
+
+
+def test_files_of_a_folder_without_what_is_hidden_and_results(tmp_path):
+    for name in ("b.asc", "a/c.asc", "a/c.txt", ".git/d.asc", "out/e.asc", "a/out/f.asc"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    assert names_below(tmp_path, (".asc",), tmp_path / "out") == ["a/c.asc", "a/out/f.asc", "b.asc"]
