@@ -7,7 +7,6 @@ from skrules.errors import UsageError
 from skrules.findings import Finding, Severity
 from skrules.remediate import Outcome, Request, remediate
 from skrules.report.published import finding_ids
-from skrules.rules.declaration import Target
 from skrules.rules.generation import examine_operator, read_operator
 from skrules.rules.validate import Validation
 from skrules.rules.workspace import Workspace
@@ -28,13 +27,8 @@ def fix_sources(workspace: Workspace, *, settings: str = "", dry_run: bool = Fal
     texts = rule_texts(validation.rules)
     requests: dict[Finding, Request] = {}
     for target in targets:
-        findings = find(workspace, target, validation)
+        findings = examine_operator(read_operator(workspace.root, target), validation).findings
         for finding, name in zip(findings, finding_ids(findings, texts), strict=True):
             if finding.fix or finding.severity is not Severity.NOTE:
                 requests.setdefault(finding, Request(finding_id=name, fix=finding.fix))  # operators share headers
     return remediate(workspace.root, list(requests.values()), dry_run=dry_run)
-
-
-def find(workspace: Workspace, target: Target, validation: Validation) -> tuple[Finding, ...]:
-    """Return what is to be said of an operator now."""
-    return examine_operator(read_operator(workspace.root, target), validation).findings
