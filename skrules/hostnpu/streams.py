@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from types import TracebackType
-from typing import Any
 
 import torch
 
@@ -103,8 +102,3 @@ class StreamContext:
 def stream(stream: torch.Stream | None) -> StreamContext:
     """Return a context manager that makes `stream` the current one."""
     return StreamContext(stream)
-
-
-def handle_of(stream: Any) -> int:
-    """Return the aclrtStream of any torch stream of this device, as a number."""
-    return _as_stream(stream).npu_stream

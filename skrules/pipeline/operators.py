@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -106,9 +105,3 @@ def operator_name(text: str) -> str:
     """Return the name of an operator whose folder or file is called `text`: other characters become `_`."""
     name = _OTHER.sub("_", text)
     return name if is_name(name) else f"op_{name}"
-
-
-def check_names(operators: Sequence[tuple[str, Operator]]) -> list[str]:
-    """Return the names that more than one of the operators has; with each comes the asset that it is of."""
-    first: dict[str, str] = {}
-    return sorted({operator.name for asset, operator in operators if first.setdefault(operator.name, asset) != asset})
