@@ -41,7 +41,8 @@ def look_at_torch_npu(torch: TorchInfo | None, *, is_needed: bool) -> Check:
     command = f"{_PIP} {shlex.quote(f'torch-npu=={version}.*')}" if version else f"{_PIP} torch-npu"
     if torch is None or torch.npu is None:
         status = Status.BROKEN if is_needed and torch else Status.MISSING
-        return Check(name=name, status=status, found="not in this Python", meaning=without, command=command)
+        # Beside emulated modules it is in the way: nobody is told to get it who builds for no device.
+        return Check(name=name, status=status, found="not in this Python", meaning=without, command=command if is_needed else "")
     npu = torch.npu
     details = {"version": npu.version, "root": str(npu.root)}
     found = f"{npu.version}, {npu.root}"

@@ -160,7 +160,10 @@ def test_no_torch_leaves_modules_out(monkeypatch):
     check, torch = look_at_torch()
     assert (check.status, torch) == (Status.MISSING, None)
     assert check.command.endswith(" -m pip install torch")
-    assert look_at_torch_npu(None, is_needed=True).status is Status.MISSING
+    needed, of_no_use = (look_at_torch_npu(None, is_needed=is_needed) for is_needed in (True, False))
+    assert (needed.status, of_no_use.status) == (Status.MISSING, Status.MISSING)
+    assert needed.command.endswith(" -m pip install torch-npu")
+    assert of_no_use.command == ""  # it would be in the way of the emulated device
 
 
 def test_a_damaged_torch_is_installed_again(monkeypatch):
