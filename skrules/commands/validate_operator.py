@@ -86,8 +86,9 @@ def run(options: argparse.Namespace) -> int:
         metadata=metadata,
     )
     with OutputFolder(options.output_dir) as output:
-        document = render(findings, "json", report).encode()
-        output.publish({DOCUMENT: document, REPORT: _markdown(findings, examined.allowed, examined.known).encode()})
+        # A name of a file may be no text.
+        told = _markdown(findings, examined.allowed, examined.known).encode("utf-8", "backslashreplace")
+        output.publish({DOCUMENT: render(findings, "json", report).encode(), REPORT: told})
     write(findings, options.format, report, sys.stdout)
     return 1 if blockers(findings) else 0
 
@@ -110,12 +111,18 @@ def _baseline(file: Path | None, settings: Settings) -> Any:
 
 
 def _nothing_to_read(subject: Subject, options: argparse.Namespace) -> list[Finding]:
-    if subject.files or options.rule_pack == "contract":
+    """Return what is said where rules can find nothing, which is not the same as that nothing is wrong."""
+    if options.rule_pack == "contract":
         return []
-    pack = "compat" if options.rule_pack == "compat" else "spec"
-    at = Location(file=os.fspath(options.asset))
+    rule = f"validate.{'compat' if options.rule_pack == 'compat' else 'spec'}-pack-error"
+    if not subject.files:
+        at = Location(file=os.fspath(options.asset))
+        return [Finding(rule=rule, severity=Severity.BLOCKER, at=at, message="there is no C++ file to look at")]
+    message = "the file is UTF-16, which compilers do not read, and was not looked at"
     return [
-        Finding(rule=f"validate.{pack}-pack-error", severity=Severity.BLOCKER, at=at, message="there is no C++ file to look at")
+        Finding(rule=rule, severity=Severity.BLOCKER, at=Location(file=file.path), message=message, hint="save it as UTF-8")
+        for file in subject.files
+        if file.unit.text.startswith(("\xff\xfe", "\xfe\xff"))
     ]
 
 

@@ -20,13 +20,18 @@ def bytes_of(path: Path) -> bytes:
 def names_below(root: Path, suffixes: tuple[str, ...], leave_out: Path | None) -> list[str]:
     """Return the files below a folder whose names end so: relative to it, with `/`, sorted.
 
-    Hidden folders and `leave_out`, a folder of results, are not looked into.
+    Hidden folders and `leave_out`, a folder of results, are not looked into. Raises UsageError for what has such a name and is
+    no file: a pipe would be waited for, and what a link without an end stands for would not be looked at.
     """
     results = leave_out.resolve() if leave_out else None
     found = []
     for here, below, names in os.walk(root):
         below[:] = [name for name in below if not name.startswith(".") and (Path(here) / name).resolve() != results]
-        found += [(Path(here) / name).relative_to(root).as_posix() for name in names if name.endswith(suffixes)]
+        for path in (Path(here) / name for name in names if name.endswith(suffixes)):
+            if path.is_file():
+                found.append(path.relative_to(root).as_posix())
+            elif not path.name.startswith("."):  # as the links are by which editors say who edits
+                raise UsageError(f"cannot read {path}: it is no regular file")
     return sorted(found)
 
 

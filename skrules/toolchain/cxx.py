@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import re
 import shlex
 import shutil
+import signal
 import subprocess
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from skrules.errors import ToolchainError
 
 _NAMES = ("g++", "c++", "clang++")
+_PATIENCE_S = 20.0  # a compiler that lies on a slow disk has answered by then
+_LONGEST = 1 << 20  # bytes of an answer, of which a compiler needs a few hundred
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +56,44 @@ def find_compiler(environ: Mapping[str, str]) -> Compiler:
 
 
 def _ask(command: tuple[str, ...], path: str) -> Compiler | None:
-    try:
-        run = subprocess.run([*command, "-v"], capture_output=True, text=True, env={"PATH": path, "LC_ALL": "C"}, check=False)
-    except OSError:
-        return None
-    version = re.search(r"^.*\b(gcc|clang) version .*$", run.stderr, re.M)
-    target = re.search(r"^Target: (\S+)", run.stderr, re.M)
-    if run.returncode or not version or not target:
+    said = _said([*command, "-v"], {"PATH": path, "LC_ALL": "C"})
+    version = re.search(r"^.*\b(gcc|clang) version .*$", said, re.M)
+    target = re.search(r"^Target: (\S+)", said, re.M)
+    if not version or not target:
         return None
     return Compiler(command=command, kind=version[1], identity=f"{version[0].strip()} {target[1]}")
+
+
+def _said(command: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Return what a program says on stderr; "" for one that does not run, fails, or does not come to an end."""
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environment,
+            start_new_session=True,
+        )
+    except (OSError, ValueError):
+        return ""
+    with process:
+        # The whole group: a script may wait for a program of its own, which has the pipe too.
+        timer = threading.Timer(_PATIENCE_S, _end, (process.pid,))
+        timer.start()
+        try:
+            assert process.stderr is not None
+            said = process.stderr.read(_LONGEST)
+            process.stderr.close()  # what would say more than that is stopped by it
+            status = process.wait()
+        finally:
+            timer.cancel()
+    return "" if status else said.decode("utf-8", "replace")
+
+
+def _end(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
 
 
 def machine_flags(machine: str, cpu: str) -> tuple[str, ...]:

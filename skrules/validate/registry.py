@@ -6,15 +6,19 @@ import importlib
 import importlib.util
 import pkgutil
 import re
+import traceback
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import quote
 
-from skrules.errors import Location, UsageError, did_you_mean
+from skrules.errors import Location, SkrulesError, UsageError, did_you_mean
+from skrules.findings import Finding
 from skrules.report.rules import Rules, RuleText
 from skrules.validate import packs
 from skrules.validate.rule import CATEGORIES, Rule
+from skrules.validate.subject import Subject
 
 _ADDRESS = re.compile(r"https://\S+")
 _ID = re.compile(r"[a-z][a-z0-9]*(?:[.-][a-z0-9]+)+")
@@ -26,7 +30,7 @@ def load_rules(files: Iterable[Path] = ()) -> tuple[Rule, ...]:
     Raises UsageError, naming the file, for one that is not as it must be.
     """
     found = [(module.__name__, rule_of(module, module.__name__)) for module in _modules()]
-    found += [(str(path), rule_of(_load(path), str(path))) for path in files]
+    found += [(str(path), _guarded(rule_of(_load(path), str(path)), str(path))) for path in files]
     known: dict[str, str] = {}
     for place, rule in found:
         first = known.setdefault(rule.id, place)
@@ -77,6 +81,31 @@ def rule_of(module: ModuleType, place: str) -> Rule:
     return rule
 
 
+def _guarded(rule: Rule, place: str) -> Rule:
+    """Return a rule of a workspace whose own faults are told as that. It does not end the run either: that would be an end
+    without findings, which is a good one."""
+
+    own = Path(place).absolute()
+
+    def check(subject: Subject) -> Iterable[Finding]:
+        try:
+            found = list(rule.check(subject))
+        except SkrulesError:
+            raise
+        except (Exception, SystemExit) as error:
+            lines = [
+                frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).absolute() == own
+            ]
+            at = Location(file=place, line=lines[-1] if lines else 0)
+            raise UsageError(f"the rule '{rule.id}' fails: {type(error).__name__}: {error}", at=at) from error
+        for each in found:
+            if not isinstance(each, Finding):
+                raise UsageError(f"the rule '{rule.id}' gives {each!r}, which is no finding", at=Location(file=place))
+        return found
+
+    return replace(rule, check=check)
+
+
 def _modules() -> list[ModuleType]:
     names = [
         module.name
@@ -93,6 +122,6 @@ def _load(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(f"the rule cannot be loaded: {type(error).__name__}: {error}", at=Location(file=str(path))) from error
     return module

@@ -8,6 +8,7 @@ import stat
 import pytest
 
 from skrules.engine.files import names_below, write_atomically, write_if_changed
+from skrules.errors import UsageError
 
 
 def test_equal_content_is_left_alone(tmp_path):
@@ -47,3 +48,13 @@ def test_files_of_a_folder_without_what_is_hidden_and_results(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     assert names_below(tmp_path, (".asc",), tmp_path / "out") == ["a/c.asc", "a/out/f.asc", "b.asc"]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to(path.name), lambda path: path.symlink_to("gone")])
+def test_what_has_the_name_of_a_source_and_is_no_file(tmp_path, make):
+    (tmp_path / "b.asc").write_text("")
+    (tmp_path / ".#b.asc").symlink_to("me@here.1")  # an editor has b.asc open
+    assert names_below(tmp_path, (".asc",), None) == ["b.asc"]
+    make(tmp_path / "k.asc")
+    with pytest.raises(UsageError, match=r"cannot read .*k\.asc: it is no regular file"):
+        names_below(tmp_path, (".asc",), None)

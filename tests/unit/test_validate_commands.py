@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -181,6 +182,59 @@ def test_settings(here):
     (here / "v.yaml").write_text("severity: {sk.args-struct-required: note}\n")
     assert validate("--settings", "v.yaml") == 0
     assert document(here)["findings"][0]["severity"] == "note"
+
+
+OWN_RULE = """
+from skrules.findings import Severity
+from skrules.validate.rule import Rule
+def check(subject):
+    {body}
+RULE = Rule(id="own.rule", severity=Severity.WARNING, category="sk", title="t", explanation="e", source="s", bad="b", good="g",
+            check=check)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise ValueError('no')", "own.py:5: the rule 'own.rule' fails: ValueError: no"),
+        ("yield 1 / 0", "own.py:5: the rule 'own.rule' fails: ZeroDivisionError: division by zero"),
+        ("raise SystemExit(0)", "own.py:5: the rule 'own.rule' fails: SystemExit: 0"),
+        ("return check(subject)", "own.py:5: the rule 'own.rule' fails: RecursionError: maximum recursion depth exceeded"),
+        ("return None", "own.py: the rule 'own.rule' fails: TypeError: 'NoneType' object is not iterable"),
+        ("return ['wrong']", "own.py: the rule 'own.rule' gives 'wrong', which is no finding"),
+    ],
+)
+def test_faults_of_a_rule_of_ones_own_are_told_as_that(here, capsys, body, said):
+    (here / "own.py").write_text(OWN_RULE.format(body=body))
+    (here / "v.yaml").write_text("rules: [own.py]\n")
+    assert validate("--settings", "v.yaml") == 2
+    assert said in capsys.readouterr().err
+    assert not (here / "out" / DOCUMENT).exists()
+
+
+def test_a_rule_that_ends_python_when_it_is_loaded(here, capsys):
+    (here / "own.py").write_text("raise SystemExit(0)")
+    (here / "v.yaml").write_text("rules: [own.py]\n")
+    assert validate("--settings", "v.yaml") == 2
+    assert "own.py: the rule cannot be loaded: SystemExit: 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_a_file_that_no_rule_can_read_is_not_right(here, encoding):
+    text = WRONG if encoding == "utf-16" else f"\ufeff{WRONG}"
+    (here / "op/k.asc").write_bytes(text.encode(encoding))
+    assert validate() == 1
+    (finding,) = document(here)["findings"]
+    assert (finding["rule_id"], finding["severity"], finding["file"]) == ("validate.spec-pack-error", "blocker", "k.asc")
+
+
+def test_a_name_that_is_no_text(here):
+    (here / "op/k.asc").unlink()
+    (here / "op" / os.fsdecode(b"\xff\xfe.asc")).write_text(WRONG)
+    assert validate("--format", "github") == 1
+    assert document(here)["findings"][0]["file"] == "\udcff\udcfe.asc"
+    assert b"\\udcff\\udcfe.asc:3:" in (here / "out/operator-validation-report.md").read_bytes()
 
 
 def test_list_rule_pack(capsys):
