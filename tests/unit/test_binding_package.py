@@ -469,8 +469,28 @@ def test_an_installed_package_knows_what_it_came_with(place):
         package.load("add", "dav-2201")
 
 
-def test_a_damaged_record_of_an_installed_package(place):
-    place.write("built_with.json", "{")
+@pytest.mark.parametrize("name", ["_build.json", "_archs.json"])
+@pytest.mark.parametrize("text", [None, "", "{", "[]", "{}", "\x00"])
+def test_a_record_that_is_gone_or_damaged(place, name, text):
+    package = place.load() if name == "_archs.json" else None
+    if text is None:
+        (place.folder / name).unlink()
+    else:
+        place.write(name, text)
+    with pytest.raises(ImportError, match=rf"{name} of built_operators is gone or damaged: build it again\Z"):
+        (package or place.load()).load("add", "dav-3510")
+
+
+@pytest.mark.parametrize("text", ['{"format": 1, "operator": "add", "entries": 5}', '{"format": 1, "operator": "add"}', "[]"])
+def test_a_table_that_is_none(place, text):
+    place.write("add.entries.json", text)
+    with pytest.raises(ImportError, match=r"add\.entries\.json of built_operators is no table of its operator: build it again"):
+        place.load()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"operators": []}', '{"modules": 1}'])
+def test_a_damaged_record_of_an_installed_package(place, text):
+    place.write("built_with.json", text)
     with pytest.raises(RuntimeError, match=r"built_with.json of built_operators is damaged: install it again"):
         place.load().load("add", "dav-3510")
 

@@ -2,7 +2,6 @@
 
 import ctypes
 import functools
-import json
 import os
 import re
 import sys
@@ -18,7 +17,7 @@ _EMULATED_CHIP = "skrules-host-"
 @functools.cache
 def archs():
     """Return the table of archs: {"dav-2201": {"chips": [...], "soc_versions": [...]}}."""
-    return json.loads(Path(__file__).with_name("_archs.json").read_text(encoding="utf-8"))
+    return _environment.record("_archs.json")
 
 
 def known(name, where):

@@ -16,7 +16,23 @@ _PACKAGE = __name__.rpartition(".")[0]
 @functools.cache
 def built():
     """Return what the modules were built with."""
-    return json.loads(Path(__file__).with_name("_build.json").read_text(encoding="utf-8"))
+    return record("_build.json")
+
+
+def record(name):
+    """Return an object that lies beside the modules. Raises ImportError where it is gone or damaged."""
+    try:
+        document = json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        document = None
+    if not isinstance(document, dict) or not document:
+        raise ImportError(f"{name} of {_PACKAGE} is gone or damaged: {again()}", name=_PACKAGE)
+    return document
+
+
+def again():
+    """Return what to do about a file that is not as it was."""
+    return "install it again" if Path(__file__).with_name("built_with.json").exists() else "build it again"
 
 
 def require():

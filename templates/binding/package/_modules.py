@@ -69,7 +69,7 @@ def load(operator, arch):
     name = module_name(operator, arch)
     if name not in names():
         if arch in _recorded().get("operators", {}).get(operator, {}).get("archs", ()):
-            raise RuntimeError(f"{name} of {_PACKAGE} is gone: {_again()}")
+            raise RuntimeError(f"{name} of {_PACKAGE} is gone: {_environment.again()}")
         raise RuntimeError(
             "{} is not built for {}; it is built for: {}".format(operator, arch, ", ".join(archs(operator)) or "no arch")
         )
@@ -78,7 +78,7 @@ def load(operator, arch):
     try:
         module = importlib.import_module("." + name, _PACKAGE)
     except ImportError as error:
-        raise RuntimeError(f"{name} of {_PACKAGE} cannot be loaded: {error}; {_again()}") from error
+        raise RuntimeError(f"{name} of {_PACKAGE} cannot be loaded: {error}; {_environment.again()}") from error
     _require_same(module, operator, arch)
     return module
 
@@ -86,11 +86,11 @@ def load(operator, arch):
 def _table(path):
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
-        if table["format"] == _FORMAT and table["operator"] + _TABLE == path.name:
+        if table["format"] == _FORMAT and table["operator"] + _TABLE == path.name and isinstance(table["entries"], dict):
             return table
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    raise ImportError(f"{path.name} of {_PACKAGE} is no table of its operator: {_again()}", name=_PACKAGE)
+    raise ImportError(f"{path.name} of {_PACKAGE} is no table of its operator: {_environment.again()}", name=_PACKAGE)
 
 
 def _require_whole(name):
@@ -104,11 +104,11 @@ def _require_whole(name):
     digest = _recorded().get("modules", {}).get(path.name)
     sections = struct.unpack_from("<40xQ10xHH", data) if len(data) >= 64 and data[:4] == b"\x7fELF" else None
     if sections is None:
-        raise RuntimeError(f"{path.name} of {_PACKAGE} is no library: {_again()}")
+        raise RuntimeError(f"{path.name} of {_PACKAGE} is no library: {_environment.again()}")
     if sections[0] + sections[1] * sections[2] > len(data):
-        raise RuntimeError(f"{path.name} of {_PACKAGE} is cut off: {_again()}")
+        raise RuntimeError(f"{path.name} of {_PACKAGE} is cut off: {_environment.again()}")
     if digest and hashlib.sha256(data).hexdigest() != digest:
-        raise RuntimeError(f"{path.name} of {_PACKAGE} is not the file that was packaged: {_again()}")
+        raise RuntimeError(f"{path.name} of {_PACKAGE} is not the file that was packaged: {_environment.again()}")
 
 
 def _require_same(module, operator, arch):
@@ -117,11 +117,11 @@ def _require_same(module, operator, arch):
     for what, value in expected.items():
         says = getattr(module, f"__skrules_{what}__", None)
         if says != value:
-            raise RuntimeError(f"{module.__name__} says that its {what} is {says}, not {value}: {_again()}")
+            raise RuntimeError(f"{module.__name__} says that its {what} is {says}, not {value}: {_environment.again()}")
     lacking = sorted(set(operators()[operator]["entries"]) ^ set(module.__skrules_entries__))
     if lacking:
         raise RuntimeError(
-            "{} and the table of {} differ in {}: {}".format(module.__name__, operator, ", ".join(lacking), _again())
+            "{} and the table of {} differ in {}: {}".format(module.__name__, operator, ", ".join(lacking), _environment.again())
         )
 
 
@@ -129,12 +129,11 @@ def _require_same(module, operator, arch):
 def _recorded():
     """Return what a wheel was built with; a build tree has no such record."""
     try:
-        return json.loads((_FOLDER / "built_with.json").read_text(encoding="utf-8"))
+        record = json.loads((_FOLDER / "built_with.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except ValueError:
-        raise RuntimeError(f"built_with.json of {_PACKAGE} is damaged: {_again()}") from None
-
-
-def _again():
-    return "install it again" if (_FOLDER / "built_with.json").exists() else "build it again"
+    except (OSError, ValueError):
+        record = None
+    if not isinstance(record, dict) or any(not isinstance(record.get(key, {}), dict) for key in ("operators", "modules")):
+        raise RuntimeError(f"built_with.json of {_PACKAGE} is damaged: {_environment.again()}")
+    return record
