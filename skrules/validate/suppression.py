@@ -7,6 +7,7 @@ there: without one nothing is allowed.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from skrules.source.model import SourceUnit, Token, TokenKind
 from skrules.source.tokens import tokenize_replacement
 
 _COMMENT = re.compile(r"(?://+|/\*+)[ \t]*skrules:(?P<rest>.*)", re.DOTALL)
-_ALLOW = re.compile(r"\s*allow\s*\(\s*(?P<rules>[^()]*?)\s*\)\s*:?(?P<reason>.*)", re.DOTALL)
+_ALLOW = re.compile(r"\s*allow\s*\((?P<rules>[^()]*)\)\s*:?(?P<reason>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,7 @@ def read_suppressions(unit: SourceUnit) -> tuple[Suppression, ...]:
     if "skrules:" not in unit.text:
         return ()
     own_lines = _lines_of_code(unit)
+    in_order = sorted(own_lines)
     found = []
     for comment in _comments(unit.tokens):
         match = _COMMENT.match(comment.text)
@@ -42,12 +44,12 @@ def read_suppressions(unit: SourceUnit) -> tuple[Suppression, ...]:
         allow = _ALLOW.fullmatch(match["rest"].removesuffix("*/"))
         names = tuple(name.strip() for name in allow["rules"].split(",")) if allow else ()
         line = unit.lines.position(comment.start)[0]
-        last = unit.lines.position(comment.end - 1)[0]
+        following = bisect_right(in_order, unit.lines.position(comment.end - 1)[0])
         found.append(
             Suppression(
                 file=unit.path,
                 offset=comment.start,
-                line=line if line in own_lines else next((each for each in sorted(own_lines) if each > last), 0),
+                line=line if line in own_lines else (in_order[following] if following < len(in_order) else 0),
                 rules=names if all(names) else (),
                 reason=" ".join(allow["reason"].split()) if allow else "",
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from skrules.errors import Location
@@ -108,3 +110,14 @@ def test_comments_on_rules_that_are_not_asked_are_left_alone():
     subject = Subject(files=(SubjectFile(unit=unit, is_header=False),))
     for categories in (("sk",), ("compat",), ("spec",), ("spec", "sk")):
         assert examine(subject, RULES, categories=categories).findings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["int a; /* skrules: allow(" + " " * 100_000 + "*/\n", "int a;\n// skrules: allow(sk.raw-block-variable) x\n" * 20_000],
+    ids=["a long comment", "many comments"],
+)
+def test_comments_are_read_in_time_that_grows_with_the_file(text):
+    started = time.process_time()
+    read_suppressions(read(text.encode(), "a.asc"))
+    assert time.process_time() - started < 2
