@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from skrules.errors import SkrulesError
+from skrules.errors import SkrulesError, UsageError
 
 # Each is the module of `skrules.commands` with that name, imported only when it is the one that is asked for: a query must
 # not wait for what reads and writes AscendC.
@@ -44,6 +46,10 @@ COMMANDS = {
 }
 
 
+# What a full or broken disk, or a terminal that is gone, answers to a write.
+_CANNOT_WRITE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
+
+
 class Command(Protocol):
     """What a module of `skrules.commands` offers. `run` returns the exit status: 0 only for what was completed."""
 
@@ -57,7 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         options = _parser(words).parse_args(words)
+        _require_folder()
         status: int = options.run(options)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here, where it can be told that the output is not complete
     except SkrulesError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
@@ -65,13 +74,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of the output has gone; a second failure at interpreter exit would say so again.
         sys.stdout = None
         return 0
+    except OSError as error:
+        if error.filename is not None or error.errno not in _CANNOT_WRITE:
+            return _told_fault()
+        sys.stdout = None
+        sys.stderr.write(f"error: cannot write what was to be told or made: {error.strerror}\n")
+        return UsageError.exit_code
     except Exception:
-        import traceback
-
-        traceback.print_exc()
-        sys.stderr.write("error: this is a fault of skrules; please report it with the lines above\n")
-        return SkrulesError.exit_code
+        return _told_fault()
     return status
+
+
+def _told_fault() -> int:
+    """Tell the exception that is being handled."""
+    import traceback
+
+    traceback.print_exc()
+    sys.stderr.write("error: this is a fault of skrules; please report it with the lines above\n")
+    return SkrulesError.exit_code
+
+
+def _require_folder() -> None:
+    """Raise UsageError where the folder of this process has been removed: no relative path means anything there."""
+    try:
+        os.getcwd()  # noqa: PTH109 - it is asked for nothing but this
+    except OSError as error:
+        raise UsageError(
+            f"the folder that skrules was started in cannot be used: {error.strerror}", hint="cd to another"
+        ) from error
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
