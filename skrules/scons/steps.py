@@ -13,7 +13,7 @@ from skrules.engine.action import Action
 from skrules.engine.events import EventLog
 from skrules.engine.runner import CommandFailed, Done, StepRunner
 from skrules.engine.why import Cause, traced
-from skrules.errors import BuildError, SkrulesError
+from skrules.errors import BuildError, SkrulesError, TestFailure
 from skrules.rules.status import Outcome
 from skrules.scons.nodes import Failure, StepNode
 
@@ -135,6 +135,10 @@ class Steps:
             done = self.runner.perform(action, causes, on_run=lambda: self._tell(_line(action)))
         except CommandFailed as error:
             raise self._failure(node, str(error), error.exit_code, error.first) from None
+        except TestFailure as error:
+            own = f"{action.label} "
+            case = next((note.removeprefix(own) for note in error.notes if note.startswith(own)), "")
+            raise self._failure(node, str(error), error.exit_code, case) from None
         except SkrulesError as error:
             raise self._failure(node, str(error), error.exit_code) from None
         except OSError as error:  # a full disk, a folder that may not be written
@@ -155,7 +159,11 @@ class Steps:
     def _failure(self, node: StepNode, text: str, status: int, first: str = "") -> Exception:
         action = node.action
         first = first or next(iter(text.splitlines()), "")
-        self._complain(text + "\n")
+        with self._lock:
+            is_new = text not in self._said  # several steps may read the one file that is wrong
+            self._said.add(text)
+        if is_new:
+            self._complain(text + "\n")
         with self._lock:
             self.failed.append(Failed(action=action, message=first))
             self.settled += 1

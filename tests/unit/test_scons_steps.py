@@ -13,7 +13,7 @@ from skrules.engine.events import EventLog
 from skrules.engine.journal import Journal
 from skrules.engine.runner import StepRunner
 from skrules.engine.slots import MemorySlots
-from skrules.errors import NeedsHuman, ToolchainError
+from skrules.errors import NeedsHuman, TestFailure, ToolchainError
 from skrules.scons.output import Output
 from skrules.scons.steps import Steps
 
@@ -65,6 +65,19 @@ def test_the_gravest_status_stays(steps, capsys):
     assert run(steps, failing(NeedsHuman("undecided"))).exitstatus == 4
     assert [failed.action.label for failed in steps.failed] == ["//ops/a", "//ops/a"]
     assert "undecided" in capsys.readouterr().err
+
+
+def test_what_is_wrong_is_told_once_however_many_steps_it_stops(steps, capsys):
+    for _ in range(2):
+        run(steps, failing(NeedsHuman("undecided")))
+    assert capsys.readouterr().err.count("undecided") == 1
+    assert [failed.message for failed in steps.failed] == ["error: undecided"] * 2
+
+
+def test_a_failed_comparison_is_told_by_its_first_case(steps):
+    run(steps, failing(TestFailure("//ops/a dav-2201: failed", notes=["//ops/a case 'one': 'y': differs", "more"])))
+    run(steps, failing(TestFailure("//ops/a dav-2201: failed", notes=["what a program said"])))
+    assert [failed.message for failed in steps.failed] == ["case 'one': 'y': differs", "error: //ops/a dav-2201: failed"]
 
 
 def test_a_command_that_writes_nothing_has_not_succeeded(steps, tmp_path, capsys):
