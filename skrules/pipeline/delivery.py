@@ -58,14 +58,14 @@ _BUILD_WORDS = (
     ),
     (
         "command-contract",
-        re.compile(r"\b(add_library|add_executable|project|setup)\s*\(|^\s*\[build-system\]|\b(cmake|make|pip)\b", re.M),
+        re.compile(r"\b(add_library|add_executable|project|setup)\s*\(|^[ \t]*\[build-system\]|\b(cmake|make|pip)\b", re.M),
     ),
 )
 _TEST_WORDS = (
-    ("graph-sk-integration", re.compile(r"\b(torch\.ops|ascendc_sk|aclgraph)\b|^\s*cases\s*:", re.M)),
+    ("graph-sk-integration", re.compile(r"\b(torch\.ops|ascendc_sk|aclgraph)\b|^[ \t]*cases\s*:", re.M)),
     (
         "correctness-assertion",
-        re.compile(r"\bassert_(close|allclose)\b|\b(EXPECT|ASSERT)_|\bself\.assert|^\s*assert\s+(?!True\b|1\b)", re.M),
+        re.compile(r"\bassert_(close|allclose)\b|\b(EXPECT|ASSERT)_|\bself\.assert|^[ \t]*assert\s+(?!True\b|1\b)", re.M),
     ),
 )
 

@@ -115,7 +115,14 @@ def _part(file: SubjectFile, span: Span) -> Reached:
 def _apart(parts: list[Reached]) -> list[Reached]:
     """Leave out what stands in another part already: a member function in its class."""
     distinct = {(part.file.path, id(part.code), part.first, part.last): part for part in parts}
-    return [part for part in distinct.values() if not any(_holds(other, part) for other in distinct.values())]
+    kept: set[tuple[str, int, int, int]] = set()
+    ends: dict[tuple[str, int], int] = {}
+    # A part comes behind those that may hold it.
+    for path, code, first, last in sorted(distinct, key=lambda place: (place[:2], place[2], -place[3])):
+        if last > ends.get((path, code), -1):
+            ends[path, code] = last
+            kept.add((path, code, first, last))
+    return [part for place, part in distinct.items() if place in kept]
 
 
 def _holds(outer: Reached, inner: Reached) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from skrules.adapt.blocknum import api_names
 from skrules.errors import Location
 from skrules.source.calls import Function, functions, identifiers_in
 from skrules.source.code import Code, code_of
@@ -76,6 +77,11 @@ class SubjectFile:
     def words(self) -> frozenset[str]:
         """The identifiers of all parts."""
         return frozenset(text for part in self.parts for index, text in enumerate(part.texts) if part.is_identifier(index))
+
+    @cached_property
+    def api_names(self) -> frozenset[str]:
+        """The names of namespace AscendC."""
+        return api_names(self.unit.code)
 
     @cached_property
     def includes(self) -> tuple[Include, ...]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from skrules.arch_file import load_archs
 from skrules.source import read
 from skrules.validate.compat_file import load_compat
+from skrules.validate.examination import examine
 from skrules.validate.registry import load_rules, rule_named
 from skrules.validate.subject import Decision, Subject, files_of
 
@@ -190,3 +193,14 @@ def test_early_start_of_what_the_build_binds():
     assert lines("sk.early-start-capability", text) == []
     assert lines("sk.early-start-capability", text, decisions=(Decision(kernel="k", mask=4),)) == [("k.asc", 1)]
     assert lines("sk.early-start-capability", text, decisions=(Decision(kernel="k", mask=6),)) == []
+
+
+def test_many_kernels_that_come_to_many_functions_are_looked_at_in_time():
+    text = "".join(f"__aicore__ inline void f{each}() {{ f{each + 1}(); }}\n" for each in range(300))
+    for each in range(30):
+        text += f"struct Args{each} {{ GM_ADDR x; }};\n__global__ __vector__ void k{each}(GM_ADDR x) {{ f0(); }}\n"
+        text += f"__sk__ __vector__ void k{each}_sk(const Args{each} *args) {{ f0(); }}\nSK_BIND(k{each}, 4, k{each}_sk);\n"
+    subject = Subject(files=files_of([(read(text.encode(), "a.asc"), ())]))
+    started = time.process_time()
+    examine(subject, RULES)
+    assert time.process_time() - started < 3

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skrules.adapt.blocknum import api_names, is_api
+from skrules.adapt.blocknum import is_api
 from skrules.findings import Finding, Severity
 from skrules.validate.reach import Reach, sk_functions_of
 from skrules.validate.rule import Rule
@@ -16,7 +16,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         reach = Reach(subject, file)
         for root in roots:
             for part in reach.of(root):
-                api = api_names(part.file.unit.code)
+                api = part.file.api_names
                 for index in part.indices():
                     place = (part.file.path, part.at(index))
                     if place in told or not is_api(part.code, index, api):
