@@ -17,6 +17,8 @@ def run(options: argparse.Namespace) -> int:
     from skrules.wheel.verify import verify
 
     path: Path = options.wheel
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise UsageError(f"cannot read '{path}': it is no regular file")
     try:
         data = path.read_bytes()
     except OSError as error:

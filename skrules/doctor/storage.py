@@ -143,7 +143,8 @@ def _device(folder: Path) -> int:
 
 
 def _is_writable(folder: Path) -> bool:
-    return os.access(_existing(folder), os.W_OK | os.X_OK) and (not folder.exists() or folder.is_dir())
+    there = next((each for each in (folder, *folder.parents) if os.path.lexists(each)), folder)
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
 def _amount(size: int) -> str:

@@ -106,6 +106,7 @@ def _distribution(
     emulated = context.toolchain.name == "host"
     licences = (target.strings("license_files") if target else ()) or _licences(context.root)
     summary = text("description") or "AscendC operators for PyTorch"
+    naming.read_package(text("package") or PACKAGE)
     distribution = Distribution(
         name=naming.read_name(
             request.wheel_name or text("distribution") or (target.label.name if target else naming.DEFAULT_NAME)

@@ -5,7 +5,9 @@ Formats: https://packaging.python.org/specifications/ (core metadata 2.4, binary
 
 from __future__ import annotations
 
+import keyword
 import re
+import sys
 from dataclasses import dataclass
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
@@ -21,6 +23,7 @@ DEFAULT_VERSION = "0.1.0"
 
 # The local part of a version: no index accepts such a wheel, and `pip list` shows it.
 _EMULATED = "host"
+_TAKEN = frozenset({"torch", "torch_npu", "torchgen", "functorch", "skrules", "numpy"})
 # SOABI of CPython on Linux: cpython-311-x86_64-linux-gnu, cpython-313t-aarch64-linux-gnu.
 _SOABI = re.compile(r"cpython-(?P<digits>3\d+)(?P<flags>[a-z]*)-(?P<machine>\w+)-linux-(?:gnu|musl)\w*\Z")
 
@@ -63,6 +66,16 @@ def read_name(text: str) -> str:
         raise UsageError(
             f"'{text}' is no name for a wheel", hint="use letters, digits, '.', '-' and '_', with a letter or digit at both ends"
         ) from None
+    return text
+
+
+def read_package(text: str) -> str:
+    """Return the name of a package that Python can import, and that takes nobody's place. Raises UsageError."""
+    if keyword.iskeyword(text):
+        raise UsageError(f"package='{text}' is a word of Python, which cannot be imported", hint="use another name")
+    # Installed, its files would lie over those of what it needs.
+    if text in sys.stdlib_module_names or text in _TAKEN:
+        raise UsageError(f"package='{text}' is the name of what is there already", hint="use another name")
     return text
 
 

@@ -235,6 +235,8 @@ def test_a_cache_in_the_way_of_a_file_cannot_be_written(tmp_path):
     (tmp_path / "cache").touch()
     machine = machine_of(tmp_path, XDG_CACHE_HOME="", SKRULES_CACHE=str(tmp_path / "cache"))
     assert look_at_caches(machine)[-1].found == f"{tmp_path / 'cache'} cannot be written"
+    machine = machine_of(tmp_path, XDG_CACHE_HOME="", SKRULES_CACHE=str(tmp_path / "cache/below"))
+    assert look_at_caches(machine)[-1].found == f"{tmp_path / 'cache/below'} cannot be written"
 
 
 def test_little_room_is_told(bare, monkeypatch):

@@ -315,6 +315,9 @@ def test_a_module_that_tells_where_it_was_built(root):
         ('wheel(name="w", ops=["//ops/..."], version="1", requires=["a b"])', "'a b' is no requirement"),
         ('wheel(name="w", ops=["//ops/..."], version="1", license="free")', "'free' is no SPDX licence expression"),
         ('wheel(name="w", ops=["//ops/..."], version="1", distribution="a/b")', "'a/b' is no name for a wheel"),
+        ('wheel(name="w", ops=["//ops/..."], version="1", package="class")', "package='class' is a word of Python"),
+        ('wheel(name="w", ops=["//ops/..."], version="1", package="torch")', "package='torch' is the name of what is there"),
+        ('wheel(name="w", ops=["//ops/..."], version="1", package="json")', "package='json' is the name of what is there"),
         (
             'wheel(name="w", ops=["//ops/..."], version="1")\nwheel(name="v", ops=["//ops/..."], version="2", distribution="W")',
             "//ops:w and //ops:v are both called 'w'",

@@ -249,3 +249,4 @@ def test_the_command(tmp_path, capsys):
     assert main(["verify-wheel", str(wheel)]) == 1
     assert f"there is no {ADD}: the operator add for dav-2201" in capsys.readouterr().err
     assert main(["verify-wheel", str(tmp_path / "none.whl")]) == 2
+    assert main(["verify-wheel", "/dev/zero"]) == 2  # which has no end
