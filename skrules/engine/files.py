@@ -8,13 +8,21 @@ from pathlib import Path
 
 from skrules.errors import UsageError
 
+_LONGEST = 64 << 20  # bytes of what is no regular file
+
 
 def bytes_of(path: Path) -> bytes:
-    """Return a file's content. Raises UsageError when it cannot be read."""
+    """Return a file's content. Raises UsageError when it cannot be read, and for a pipe or device that does not end."""
     try:
-        return path.read_bytes()
+        if path.is_file():
+            return path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(_LONGEST)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    if len(data) == _LONGEST:
+        raise UsageError(f"cannot read {path}: it is no file, and has no end")
+    return data
 
 
 def names_below(root: Path, suffixes: tuple[str, ...], leave_out: Path | None) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
-from skrules.engine.files import names_below, write_atomically, write_if_changed
+from skrules.engine.files import bytes_of, names_below, write_atomically, write_if_changed
 from skrules.errors import UsageError
 
 
@@ -58,3 +59,15 @@ def test_what_has_the_name_of_a_source_and_is_no_file(tmp_path, make):
     make(tmp_path / "k.asc")
     with pytest.raises(UsageError, match=r"cannot read .*k\.asc: it is no regular file"):
         names_below(tmp_path, (".asc",), None)
+
+
+def test_what_is_no_file_is_read_to_its_end_if_it_has_one(tmp_path):
+    reader, writer = os.pipe()
+    os.write(writer, b"text")
+    os.close(writer)
+    assert bytes_of(Path(f"/dev/fd/{reader}")) == b"text"  # as a shell gives the output of a command
+    os.close(reader)
+    assert bytes_of(Path("/dev/null")) == b""
+    for name, said in {"/dev/zero": "has no end", str(tmp_path): "Is a directory", str(tmp_path / "x"): "No such file"}.items():
+        with pytest.raises(UsageError, match=said):
+            bytes_of(Path(name))
