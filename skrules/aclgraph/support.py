@@ -12,9 +12,9 @@ from types import MappingProxyType
 from skrules.aclgraph.host import HEADER
 from skrules.errors import Location
 from skrules.findings import Finding, Severity
-from skrules.source import read
 from skrules.source.evaluation import Macros
 from skrules.source.includes import Include, included_files
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit, TokenKind
 
 _INCLUDE = re.compile(r'#\s*include\s*"([^"\n]+)"')

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skrules.adapt import AdaptedSource
+from skrules.adapt.adaptation import AdaptedSource
 from skrules.adapt.guards import guard, stated_macros
 from skrules.binding.presence import presence_marks
 from skrules.binding.wrapper import check_shared, check_wrapped
 from skrules.contract.entry import Entry
 from skrules.contract.model import Contract
 from skrules.findings import Finding
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 
 _BOM = "\xef\xbb\xbf"

@@ -6,14 +6,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from skrules.adapt import adapt
+from skrules.adapt.adaptation import adapt
 from skrules.commands.files import write_result
 from skrules.commands.telling import declare_findings, tell
 from skrules.contract.check import resolve
 from skrules.contract.load import load
 from skrules.engine.files import bytes_of
-from skrules.source import read
 from skrules.source.includes import local_headers
+from skrules.source.kernels import read
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from skrules.aclgraph.entry import PackageEntry, package_parameter
 from skrules.aclgraph.host import check_host, with_host_part
 from skrules.aclgraph.support import Support, SupportDir, collect_support
-from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.adaptation import AdaptedSource, adapt
 from skrules.binding.compiled_text import check_wrappers, marked, read_wrappers, text_of, verification_of, wrappers_of
 from skrules.binding.wrapper import check_shared, parameters_of
 from skrules.commands.asset import Asset, AssetSource

@@ -10,9 +10,9 @@ from pathlib import Path
 from skrules.commands.files import OutputFolder, json_bytes
 from skrules.engine.files import bytes_of
 from skrules.errors import UsageError
-from skrules.remediate import Status, remediate
 from skrules.remediate.difference import unified
 from skrules.remediate.document import DOCUMENT, read_requests, report
+from skrules.remediate.remediation import Status, remediate
 from skrules.remediate.summary import summary
 
 

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from skrules.aclgraph.support import SupportDir, support_headers
 from skrules.engine.files import bytes_of, names_below
 from skrules.errors import UsageError
-from skrules.source import read
 from skrules.source.evaluation import Macros
 from skrules.source.form import UNREAD, Form, classify
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit, TokenKind
 
 SUFFIXES = (".asc", ".cpp")

@@ -12,8 +12,9 @@ from skrules.commands.files import write_result
 from skrules.engine.files import bytes_of
 from skrules.errors import UsageError
 from skrules.explanations import load_explanations
-from skrules.report import FORMATS, Report, RuleText, render, write
+from skrules.report.formats import FORMATS, Report, render, write
 from skrules.report.published import read_envelope
+from skrules.report.rules import RuleText
 from skrules.validate.registry import load_rules, rule_texts
 
 _NAMES = ("findings.json", "findings.failed.json", "operator-validation-findings.json")

@@ -11,7 +11,7 @@ from typing import TextIO
 from skrules.commands.files import write_result
 from skrules.errors import NeedsHuman
 from skrules.findings import Finding, Severity, blockers
-from skrules.report import FORMATS, Report, render, write
+from skrules.report.formats import FORMATS, Report, render, write
 from skrules.rules.generation import needs_human
 
 

@@ -14,7 +14,7 @@ from skrules.commands.files import OutputFolder
 from skrules.engine.files import bytes_of
 from skrules.errors import Location, UsageError
 from skrules.findings import Finding, Severity, blockers
-from skrules.report import FORMATS, Report, render, write
+from skrules.report.formats import FORMATS, Report, render, write
 from skrules.validate.asset import read_asset_files
 from skrules.validate.baseline import load_baseline
 from skrules.validate.compat import Compat, Target

@@ -11,10 +11,10 @@ from skrules.engine.files import bytes_of
 from skrules.errors import UsageError
 from skrules.pipeline.operators import CASES, CONTRACTS, REFERENCE
 from skrules.rules.declaration import FILE_NAME
-from skrules.source import read
 from skrules.source.code import Code
 from skrules.source.form import classify
 from skrules.source.includes import local_headers
+from skrules.source.kernels import read
 from skrules.source.macros import read_macro
 from skrules.source.model import SourceUnit, TokenKind
 

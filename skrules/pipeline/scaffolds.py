@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from skrules.adapt import adapt
+from skrules.adapt.adaptation import adapt
 from skrules.commands.files import json_bytes
 from skrules.contract.check import resolve_units
 from skrules.contract.load import load
@@ -15,8 +15,8 @@ from skrules.findings import Finding, blockers
 from skrules.pipeline.conversion import DOCUMENT, READY
 from skrules.pipeline.inventory import HEADERS
 from skrules.pipeline.operators import CONTRACTS
-from skrules.source import read
 from skrules.source.includes import local_headers
+from skrules.source.kernels import read
 
 BINDING, SOURCE = "operator-sk-binding-scaffold", "operator-sk-source-scaffold"
 GENERATED, NOT_NEEDED, BLOCKED = "generated", "not-needed", "blocked"

@@ -13,9 +13,9 @@ from skrules.contract.model import Contract
 from skrules.engine.files import bytes_of
 from skrules.errors import UsageError
 from skrules.pipeline.operators import Operator
-from skrules.source import read
 from skrules.source.form import classify
 from skrules.source.includes import local_headers
+from skrules.source.kernels import read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

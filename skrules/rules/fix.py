@@ -5,7 +5,7 @@ from __future__ import annotations
 from skrules.arch_file import load_archs
 from skrules.errors import UsageError
 from skrules.findings import Finding, Severity
-from skrules.remediate import Outcome, Request, remediate
+from skrules.remediate.remediation import Outcome, Request, remediate
 from skrules.report.published import finding_ids
 from skrules.rules.generation import examine_operator, read_operator
 from skrules.rules.validate import Validation

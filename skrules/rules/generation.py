@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.adaptation import AdaptedSource, adapt
 from skrules.binding.compiled_text import check_wrappers, marked, read_wrappers, text_of, verification_of, wrappers_of
 from skrules.binding.descriptor import render_descriptor
 from skrules.binding.launcher import render_launchers
@@ -25,9 +25,9 @@ from skrules.report.text import finding_lines
 from skrules.rules.codegen import GeneratedSource, declared_options
 from skrules.rules.declaration import Target
 from skrules.rules.validate import Validation
-from skrules.source import read
 from skrules.source.evaluation import Macros
 from skrules.source.includes import local_headers
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 from skrules.source.operator_build import operator_build_findings
 from skrules.source.programs import defines_main

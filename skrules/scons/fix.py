@@ -9,8 +9,8 @@ from pathlib import Path
 from SCons.Script import GetOption
 
 from skrules.errors import BuildError, UsageError
-from skrules.remediate import Status
 from skrules.remediate.difference import unified
+from skrules.remediate.remediation import Status
 from skrules.remediate.summary import summary
 from skrules.rules.fix import fix_sources
 from skrules.rules.request import Request

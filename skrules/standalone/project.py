@@ -20,7 +20,7 @@ from skrules.binding.launcher import render_launchers
 from skrules.contract.entry import Entry
 from skrules.errors import UsageError
 from skrules.shapes import shape
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.source.programs import defines_main
 from skrules.toolchain.bisheng import PROGRAM_LIBRARIES
 

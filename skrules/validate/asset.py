@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from skrules.engine.files import bytes_of, names_below
-from skrules.source import read
 from skrules.source.includes import Include, included_files
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 from skrules.validate.subject import SubjectFile, files_of
 

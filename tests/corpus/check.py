@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.adaptation import AdaptedSource, adapt
 from skrules.contract.check import resolve
 from skrules.findings import Finding, blockers
-from skrules.source import read
 from skrules.source.evaluation import Macros
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 from tests.corpus.comparison import difference
 from tests.corpus.compiler import Compiler

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from skrules.adapt import AdaptedSource
+from skrules.adapt.adaptation import AdaptedSource
 from skrules.contract.entry import Entry
 from skrules.errors import SkrulesError
 from skrules.source.evaluation import DEFINED, UNDEFINED, Macros

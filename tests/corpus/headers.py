@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from skrules.source import read
 from skrules.source.evaluation import Macros
 from skrules.source.includes import local_headers
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 
 

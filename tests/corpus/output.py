@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
-from skrules.adapt import AdaptedSource
-from skrules.source import read
+from skrules.adapt.adaptation import AdaptedSource
 from skrules.source.code import code_of
 from skrules.source.conditions import conditions_of
 from skrules.source.evaluation import Macros
 from skrules.source.form import SkForm, classify
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 from skrules.source.tokens import tokenize
 

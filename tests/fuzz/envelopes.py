@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skrules.errors import Location, UsageError
 from skrules.findings import Finding, Fix, Severity
-from skrules.report import FORMATS, Report, render
+from skrules.report.formats import FORMATS, Report, render
 from skrules.report.published import read_envelope
 from tests.fuzz.findings import schema
 from tests.fuzz.mutations import mutated

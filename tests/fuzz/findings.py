@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from skrules.errors import Location
 from skrules.findings import Finding, Fix, Severity
-from skrules.report import FORMATS, Report, render
+from skrules.report.formats import FORMATS, Report, render
 from tests.fuzz.mutations import mutated
 
 _SOURCE = "\t/* 核函数 */ int x = skBlockNum;\r\n\n#define A \\\n  b\n".encode()

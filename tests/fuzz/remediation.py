@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from skrules.cli import main
 from skrules.errors import SkrulesError
-from skrules.remediate import remediate, replace_pattern
+from skrules.remediate import replace_pattern
 from skrules.remediate.document import read_requests
+from skrules.remediate.remediation import remediate
 from tests.fuzz.mutations import mutated
 
 _SOURCE = (

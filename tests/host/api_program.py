@@ -43,7 +43,7 @@ class Program:
         options = ("-shared", "-fPIC", "-O1", f"-D__NPU_ARCH__={arch}", str(runtime.library), "-o", str(output))
         result = runtime.compiled(SOURCES / source, *options)
         assert result.returncode == 0, result.stderr
-        ctypes.CDLL(str(runtime.library), mode=ctypes.RTLD_GLOBAL)
+        ctypes.CDLL(str(runtime.library))  # of its name there is one in a process, which others may have loaded
         self._library = ctypes.CDLL(str(output))
         self._library.lastError.restype = ctypes.c_char_p
 

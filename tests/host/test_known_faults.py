@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from skrules.adapt import adapt
+from skrules.adapt.adaptation import adapt
 from skrules.contract.check import resolve
 from skrules.contract.load import load
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.toolchain.hostcc import Driver
 
 # The file includes its header too late, and only under a condition.

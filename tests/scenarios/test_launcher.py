@@ -143,7 +143,8 @@ def test_the_command_line_is_the_same_in_another_checkout(workspace, launcher, t
     other = second(workspace, tmp_path)
     for each in (workspace, other):
         assert compiled(each.scons(*WORDS, f"LAUNCHER={launcher.program}")) == 1
-    first, again = (call["argv"] for call in launcher.calls)
+    # What all operators share, such as the binding of Python modules, is compiled behind it too, once for both.
+    first, again = (call["argv"] for call in launcher.calls if any("ops/scale" in word for word in call["argv"]))
     assert first == again
     assert objects(workspace) == objects(other)
 

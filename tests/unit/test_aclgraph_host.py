@@ -9,7 +9,7 @@ from skrules.aclgraph.host import check_host, with_host_part
 from skrules.contract.check import resolve
 from skrules.contract.load import load
 from skrules.errors import UsageError
-from skrules.source import read
+from skrules.source.kernels import read
 
 
 def entries(kernel, contract=""):

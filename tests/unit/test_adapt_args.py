@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skrules.adapt.args import ArgsStruct, args_struct
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.source.model import Kernel
 
 

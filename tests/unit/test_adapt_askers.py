@@ -6,8 +6,8 @@ from skrules.adapt.askers import Helpers, read_helpers, strange_macros, used_nam
 from skrules.adapt.definitions import after_arguments
 from skrules.adapt.names import words_of
 from skrules.adapt.scopes import read_scopes
-from skrules.source import read
 from skrules.source.code import code_of
+from skrules.source.kernels import read
 
 ASKS = "return GetBlockNum();"
 

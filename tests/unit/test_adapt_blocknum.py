@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.adapt import adapt
+from skrules.adapt.adaptation import adapt
 from skrules.adapt.blocknum import BlockNumUse, api_names, block_num_use, closed_scope, is_api, pasted_name
 from skrules.adapt.edits import apply
 from skrules.adapt.places import tokens_in
 from skrules.contract.check import resolve
 from skrules.contract.load import load
 from skrules.findings import Severity
-from skrules.source import read
 from skrules.source.code import Code, code_of
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 
 

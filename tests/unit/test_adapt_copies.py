@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.adaptation import AdaptedSource, adapt
 from skrules.adapt.copies import unlike_in_copy
 from skrules.contract.check import resolve
 from skrules.findings import Severity
-from skrules.source import read
+from skrules.source.kernels import read
 
 RULE = "codegen.body-not-repeatable"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.adaptation import AdaptedSource, adapt
 from skrules.contract.check import resolve
 from skrules.contract.load import load
-from skrules.source import read
+from skrules.source.kernels import read
 
 BOUND = """#include "kernel_operator.h"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from skrules.adapt.declarations import macro_name, read_declarations
-from skrules.source import read
 from skrules.source.calls import functions
+from skrules.source.kernels import read
 
 
 def names_of(text: str) -> list[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.adaptation import AdaptedSource, adapt
 from skrules.contract.check import resolve
 from skrules.contract.entry import Resolution
 from skrules.contract.load import load
 from skrules.findings import Finding, Severity
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 
 HEAD = '#include "kernel_operator.h"\n'

@@ -6,8 +6,8 @@ import pytest
 
 from skrules.adapt.flow import Flow, Pipe
 from skrules.adapt.statements import Statement, read_block
-from skrules.source import read
 from skrules.source.code import code_of
+from skrules.source.kernels import read
 
 MARK = "TPipe p;"
 

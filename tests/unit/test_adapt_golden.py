@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.adaptation import AdaptedSource, adapt
 from skrules.contract.check import resolve
 from skrules.contract.load import load
 from skrules.findings import blockers
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "adapt"

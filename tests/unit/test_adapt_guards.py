@@ -7,11 +7,11 @@ import subprocess
 
 import pytest
 
-from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.adaptation import AdaptedSource, adapt
 from skrules.contract.check import resolve
 from skrules.contract.load import load
 from skrules.findings import blockers
-from skrules.source import read
+from skrules.source.kernels import read
 
 GXX = shutil.which("g++")
 KERNEL = """#include "kernel_operator.h"

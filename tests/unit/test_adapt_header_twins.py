@@ -9,7 +9,7 @@ from skrules.adapt.blocknum import api_names
 from skrules.adapt.names import words_of
 from skrules.adapt.scopes import read_scopes
 from skrules.adapt.twins import twin_fragments
-from skrules.source import read
+from skrules.source.kernels import read
 
 FILE = '#include "kernel_operator.h"\n#include "f.h"\nint after;\n'
 F = "inline int f(int n) { return n / AscendC::GetBlockNum(); }\n"

@@ -18,7 +18,7 @@ from skrules.adapt.helpers import (
     kernels_called,
     read_chunks,
 )
-from skrules.source import read
+from skrules.source.kernels import read
 
 
 def chunks_of(*texts: str) -> Chunks:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.adapt import adapt
+from skrules.adapt.adaptation import adapt
 from skrules.adapt.helpers import BLOCK_NUM, RAW, index_chunks, read_chunks
 from skrules.adapt.implicit import UNWRITTEN, implicit_chunks
 from skrules.contract.check import resolve
 from skrules.contract.load import load
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 
 ASK = "AscendC::GetBlockNum()"

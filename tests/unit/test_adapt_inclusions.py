@@ -6,8 +6,8 @@ import pytest
 
 from skrules.adapt.inclusions import Inclusion, guard_of, read_inclusions
 from skrules.adapt.scopes import read_scopes
-from skrules.source import read
 from skrules.source.code import code_of
+from skrules.source.kernels import read
 
 GUARDED = "#ifndef F_H\n#define F_H\nint f;\n#endif\n"
 

@@ -6,7 +6,7 @@ import pytest
 
 from skrules.adapt.edits import apply
 from skrules.adapt.names import camel, free_name, legacy_edits, words_in, words_of
-from skrules.source import read
+from skrules.source.kernels import read
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skrules.adapt.places import finding, tokens_in
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.source.model import Span
 
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.adaptation import AdaptedSource, adapt
 from skrules.contract.check import resolve
 from skrules.contract.load import load
 from skrules.findings import blockers
-from skrules.source import read
 from skrules.source.code import code_of, join
+from skrules.source.kernels import read
 from skrules.source.model import Kernel
 from skrules.source.tokens import tokenize
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skrules.adapt.scopes import FileScopes, has_overload, read_scopes
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.source.scopes import namespaces
 
 KERNEL = "__global__ __vector__ void k(GM_ADDR x) {}\n"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from skrules.adapt.statements import Kind, Statement, UnreadableError, read_block
-from skrules.source import read
 from skrules.source.code import code_of
+from skrules.source.kernels import read
 
 
 def outline(statement: Statement) -> Any:

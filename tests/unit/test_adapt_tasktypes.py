@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.adaptation import AdaptedSource, adapt
 from skrules.contract.check import resolve
 from skrules.contract.load import load
 from skrules.findings import blockers
-from skrules.source import read
+from skrules.source.kernels import read
 
 VECTOR = "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);"
 MIX = "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);"

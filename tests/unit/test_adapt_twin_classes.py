@@ -9,7 +9,7 @@ from skrules.adapt.edits import apply
 from skrules.adapt.names import words_of
 from skrules.adapt.scopes import read_scopes
 from skrules.adapt.twin_classes import asking_members, member_bodies, number_of_class
-from skrules.source import read
+from skrules.source.kernels import read
 
 BASE = "template <int N> class Base { public: int Ask() { return GetBlockNum(); } };\n"
 

@@ -11,8 +11,8 @@ from skrules.adapt.edits import apply
 from skrules.adapt.names import words_of
 from skrules.adapt.scopes import read_scopes
 from skrules.adapt.twin_edits import body_edits
-from skrules.source import read
 from skrules.source.code import code_of
+from skrules.source.kernels import read
 
 HELPERS = (
     "namespace a { template <typename T> T f(T n) { return n * GetBlockNum(); } }\n"

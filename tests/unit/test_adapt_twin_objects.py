@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.adaptation import AdaptedSource, adapt
 from skrules.contract.check import resolve
 from skrules.contract.load import load
-from skrules.source import read
+from skrules.source.kernels import read
 
 CLASS = """#include "kernel_operator.h"
 class Op {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.adaptation import AdaptedSource, adapt
 from skrules.contract.check import resolve
-from skrules.source import read
+from skrules.source.kernels import read
 
 ASKS = "int n() const { return a / (int)AscendC::GetBlockNum(); }"
 PAIR = f"struct P {{ int a; int b; {ASKS} }};\n"

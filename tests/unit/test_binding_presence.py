@@ -15,7 +15,7 @@ from skrules.binding import templates
 from skrules.binding.launcher import render_launchers
 from skrules.binding.presence import absence_of, marker_of, presence_marks
 from skrules.contract.entry import Entry
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 
 MAIN = """

@@ -17,7 +17,7 @@ from skrules.binding.wrapper import check_shared, check_wrapped, parameters_of, 
 from skrules.contract.entry import Entry, EntryParameter
 from skrules.contract.model import EntryContract, ParameterKind, Role, RuntimeWrapper
 from skrules.errors import Location
-from skrules.source import read
+from skrules.source.kernels import read
 
 LIST, SCALAR = ParameterKind.TENSOR_LIST, ParameterKind.SCALAR
 WRAPPER = RuntimeWrapper(

@@ -9,7 +9,7 @@ import pytest
 from skrules.cli import main
 from skrules.errors import Location
 from skrules.findings import Finding, Fix, Severity
-from skrules.report import Report, render
+from skrules.report.formats import Report, render
 
 FOUND = Finding(
     rule="sk.some-rule",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skrules.adapt import adapt
+from skrules.adapt.adaptation import adapt
 from skrules.cli import main
 from skrules.contract.check import resolve
 from skrules.contract.load import load
@@ -17,7 +17,7 @@ from skrules.errors import UsageError
 from skrules.findings import blockers
 from skrules.rules.declaration import read_package
 from skrules.scaffold.template import choose, load_template, read_template, render, template_paths
-from skrules.source import read
+from skrules.source.kernels import read
 
 SMALL = """id: small
 description: "a test"

@@ -7,7 +7,7 @@ from skrules.contract.entry import Resolution
 from skrules.contract.load import load
 from skrules.contract.model import ParameterKind, Role
 from skrules.findings import Finding, Severity
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.source.tokens import tokenize
 
 ADD = """__global__ __vector__ void add(GM_ADDR x, GM_ADDR y, GM_ADDR z, uint32_t n)

@@ -15,7 +15,7 @@ from skrules.contract.ctype import (
     substitute,
 )
 from skrules.contract.model import ParameterKind
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.source.model import Parameter, Span
 
 NOTHING = Definitions(enums={}, structs=frozenset(), aliases={})

@@ -6,7 +6,7 @@ import pytest
 
 from skrules.contract.load import load
 from skrules.contract.match import group_kernels, match_entries, parse_target
-from skrules.source import read
+from skrules.source.kernels import read
 
 KERNELS = """
 namespace a { __global__ __vector__ void k(GM_ADDR x) {} }

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skrules.cli import main
-from skrules.report import FORMATS
+from skrules.report.formats import FORMATS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = ("findings.md", "remediation.md")

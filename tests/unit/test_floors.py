@@ -62,3 +62,46 @@ def test_a_room_uses_what_stands_below_it(room):
 @pytest.mark.parametrize("room", [room for room in ROOMS if room != "scons"])
 def test_only_one_room_knows_scons(room):
     assert not [place for module, place in _imports(room) if module.split(".")[0] == "SCons"]
+
+
+def _module(path):
+    return ".".join(("skrules", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def _imported_at_once(path, known):
+    """Return the modules that importing a module imports: what it names outside of functions, and the packages of these."""
+    body = [ast.parse(path.read_text())]
+    while body:
+        node = body.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            body += node.orelse
+            continue
+        body += ast.iter_child_nodes(node)
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names] + [node.module]
+        for name in names:
+            parts = name.split(".")
+            yield from (whole for end in range(2, len(parts) + 1) if (whole := ".".join(parts[:end])) in known)
+
+
+def test_modules_import_one_another_in_one_order():
+    """Steps run in threads and import what they need there. Where imports run in a circle, two threads that begin at different
+    ends of it wait for one another, and Python then gives one of them a module that is half made."""
+    modules = {_module(path): path for path in PACKAGE.rglob("*.py")}
+    for package in ("skrules.scons", "skrules.hostnpu"):
+        del modules[package]  # what users import, and no step does
+    uses = {name: sorted(set(_imported_at_once(path, modules)) - {name}) for name, path in modules.items()}
+    done: set[str] = set()
+
+    def visit(name, trail):
+        assert name not in trail, " -> ".join([*trail[trail.index(name) :], name])
+        if name not in done:
+            for used in uses[name]:
+                visit(used, [*trail, name])
+            done.add(name)
+
+    for name in uses:
+        visit(name, [])

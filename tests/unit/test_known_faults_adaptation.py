@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.adaptation import AdaptedSource, adapt
 from skrules.contract.check import resolve
 from skrules.contract.load import load
-from skrules.source import read
+from skrules.source.kernels import read
 
 INCLUDE = '#include "kernel_operator.h"\n'
 ADDED = '#include "kernel_operator.h"  // added by skrules\n'

@@ -6,14 +6,14 @@ import pytest
 
 from skrules.aclgraph.entry import PackageEntry, package_parameter
 from skrules.aclgraph.host import with_host_part
-from skrules.adapt import adapt
+from skrules.adapt.adaptation import adapt
 from skrules.contract.check import resolve
 from skrules.contract.entry import Entry
 from skrules.contract.load import load
 from skrules.contract.model import ParameterKind
 from skrules.errors import UsageError
-from skrules.source import read
 from skrules.source.form import SkForm, classify
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 
 HEAD = '#include "kernel_operator.h"\n'

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from skrules.adapt import AdaptedSource, adapt
+from skrules.adapt.adaptation import AdaptedSource, adapt
 from skrules.cli import main
 from skrules.contract.check import resolve
 from skrules.contract.load import load
-from skrules.source import read
+from skrules.source.kernels import read
 
 HEAD = '#include "kernel_operator.h"\n'
 KERNEL = "__global__ __vector__ void k(GM_ADDR x) { run(x); }\n"

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from skrules.findings import Fix
-from skrules.remediate import Request, Status, remediate, tree
+from skrules.remediate import tree
 from skrules.remediate.difference import unified
 from skrules.remediate.kind import Refused
+from skrules.remediate.remediation import Request, Status, remediate
 
 
 def fix(kind="rename-symbol", file="a.asc", old="a", new="b", digest=""):
@@ -226,7 +227,7 @@ def test_a_run_that_is_ended_leaves_no_part_of_a_file(source, monkeypatch):
 _KILLED = """
 import os, pathlib, signal, sys
 from skrules.findings import Fix
-from skrules.remediate import Request, remediate
+from skrules.remediate.remediation import Request, remediate
 calls = []
 def sync(_):
     calls.append(1)

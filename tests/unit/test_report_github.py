@@ -8,7 +8,7 @@ import pytest
 
 from skrules.errors import Location
 from skrules.findings import Finding, Severity
-from skrules.report import Report, render
+from skrules.report.formats import Report, render
 
 
 def line_of(root=Path(), **changes):

@@ -9,7 +9,8 @@ import pytest
 
 from skrules.errors import Location, UsageError
 from skrules.findings import Finding, Fix, Severity
-from skrules.report import Report, RuleText, render
+from skrules.report.formats import Report, render
+from skrules.report.rules import RuleText
 
 RENAME = Finding(
     rule="sk.sys-args-api-current",

@@ -12,7 +12,8 @@ import pytest
 
 from skrules.errors import Location
 from skrules.findings import Finding, Fix, Severity
-from skrules.report import Report, RuleText, render
+from skrules.report.formats import Report, render
+from skrules.report.rules import RuleText
 
 # sarif-2.1/schema/sarif-schema-2.1.0.json of https://github.com/oasis-tcs/sarif-spec.
 PUBLISHED = "c3b4bb2d6093897483348925aaa73af03b3e3f4bd4ca38cef26dcb4212a2682e"

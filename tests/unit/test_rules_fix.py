@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skrules.errors import UsageError
-from skrules.remediate import Status
+from skrules.remediate.remediation import Status
 from skrules.rules.fix import fix_sources
 from skrules.rules.workspace import load_workspace
 

@@ -10,7 +10,7 @@ from skrules.contract.load import load
 from skrules.contract.model import Contract
 from skrules.errors import NeedsHuman
 from skrules.rules.generation import OperatorInput, OperatorText, generate
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 
 KERNEL = """#include "kernel_operator.h"

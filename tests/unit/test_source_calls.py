@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.source import read
 from skrules.source.calls import functions, reachable, uses
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.source import read
 from skrules.source.form import Confidence, Form, SkForm, classify, overall
+from skrules.source.kernels import read
 
 KERNEL = "__global__ __vector__ void k(GM_ADDR x) { run(x); }\n"
 TWIN = "template <uint32_t splitidx>\n__sk__ __vector__ void k_sk(const KArgs *args) { run(args->x); }\n"

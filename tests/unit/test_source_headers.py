@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.adapt import adapt
+from skrules.adapt.adaptation import adapt
 from skrules.contract.check import resolve
 from skrules.contract.load import load
 from skrules.findings import blockers
-from skrules.source import read
-from skrules.source.kernels import read_prototypes
+from skrules.source.kernels import read, read_prototypes
 from skrules.source.model import CoreType, SourceUnit
 
 DEFINE = "#define DEFINE(T) \\\n    __global__ __vector__ void fill_##T(GM_ADDR y, T value) { run<T>(y, value); }\n"

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrules.findings import Severity
-from skrules.source import read
 from skrules.source.code import code_of
+from skrules.source.kernels import read
 from skrules.source.macros import expansion_text, macros_of
 from skrules.source.model import CoreType, Kernel, SourceUnit, TokenKind
 from skrules.source.tokens import tokenize

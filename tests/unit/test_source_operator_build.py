@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skrules.findings import Severity
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.source.model import SourceUnit
 from skrules.source.operator_build import RULE, operator_build_findings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.source.programs import defines_main
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skrules.source import read
 from skrules.source.evaluation import Macros
+from skrules.source.kernels import read
 from skrules.source.model import TokenKind
 from skrules.source.selection import MACRO_REDEFINED, select, settling, statement_hint
 from skrules.source.tokens import tokenize

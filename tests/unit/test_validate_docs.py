@@ -11,7 +11,7 @@ import pytest
 from skrules.cli import main
 from skrules.findings import Severity
 from skrules.rules.request import read_request
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.validate.registry import load_rules, rule_named
 from skrules.validate.settings import load_settings
 from skrules.validate.subject import Subject, SubjectFile

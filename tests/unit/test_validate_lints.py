@@ -7,7 +7,7 @@ import time
 import pytest
 
 from skrules.arch_file import load_archs
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.validate.compat_file import load_compat
 from skrules.validate.examination import examine
 from skrules.validate.registry import load_rules, rule_named

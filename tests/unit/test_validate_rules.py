@@ -8,7 +8,7 @@ import pytest
 
 from skrules.arch_file import load_archs
 from skrules.findings import Severity
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.validate.compat import Compat
 from skrules.validate.compat_file import load_compat
 from skrules.validate.document import KINDS, Document

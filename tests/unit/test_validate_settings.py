@@ -10,7 +10,7 @@ import pytest
 from skrules.errors import UsageError
 from skrules.findings import Severity
 from skrules.rules.place import declared_settings
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.validate.baseline import baseline_bytes, load_baseline
 from skrules.validate.examination import examine
 from skrules.validate.registry import load_rules

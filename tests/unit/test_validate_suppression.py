@@ -8,7 +8,7 @@ import pytest
 
 from skrules.errors import Location
 from skrules.findings import Finding, Severity
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.validate.examination import examine
 from skrules.validate.registry import load_rules
 from skrules.validate.subject import Subject, SubjectFile

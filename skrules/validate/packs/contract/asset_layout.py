@@ -5,7 +5,7 @@ from pathlib import Path
 from skrules.contract.tree import Node
 from skrules.engine.files import bytes_of
 from skrules.findings import Severity
-from skrules.source import read
+from skrules.source.kernels import read
 from skrules.validate.packs.contract._documents import Reader, checked
 from skrules.validate.rule import Rule
 
